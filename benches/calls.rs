@@ -15,7 +15,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use dramaturg::llm::{Ask, Budget, Desk, Endpoint, Journal, Model, Offline, Sampling};
+use dramaturg::llm::{Ask, Budget, Endpoint, Journal, Model, Offline, OfflineAnswer, Sampling, Session};
 use dramaturg::prompt::{PromptError, Prompts};
 use dramaturg::schema::Message;
 use dramaturg::store::FileJournal;
@@ -47,8 +47,10 @@ impl Ask for Rate {
             format!("Line {}. {}", self.0, "“I have not seen it yet. I only tell what I have seen.” ".repeat(20));
         Ok(vec![Message::system("You rate lines of talk, from 1 to 5, and say why."), Message::user(line)])
     }
+}
 
-    fn offline(&self, _: &mut Offline<'_>) -> Rating {
+impl OfflineAnswer for Rate {
+    fn answer_offline(&self, _: &mut Offline<'_>) -> Rating {
         Rating { why: "so".to_owned(), score: 3 }
     }
 }
@@ -108,11 +110,15 @@ async fn ask_for(url: &str, time: Duration) -> (u64, u64) {
     };
     // The end of the time is what ends it.
     let _ = tokio::time::timeout(time, asking).await;
-    let ledger = &model.desk().ledger;
-    let refused =
-        ledger.faults().into_iter().filter(|(_, kind, _)| *kind == "rate_limited").map(|(.., count)| count).sum();
+    let usage_tracker = &model.session().usage_tracker;
+    let refused = usage_tracker
+        .faults()
+        .into_iter()
+        .filter(|(_, kind, _)| *kind == "rate_limited")
+        .map(|(.., count)| count)
+        .sum();
     // What is being answered was let in.
-    let made = ledger.totals().made + model.desk().in_flight();
+    let made = usage_tracker.totals().made + model.session().in_flight();
     tasks.abort_all();
     (made + refused, refused)
 }
@@ -120,9 +126,9 @@ async fn ask_for(url: &str, time: Duration) -> (u64, u64) {
 fn model(folder: &Path, url: &str, concurrency: usize) -> Arc<Model> {
     let journal: Arc<dyn Journal> = Arc::new(FileJournal::open(&folder.join("journal.jsonl")).expect("a journal"));
     let prompts = Prompts::new([], &BTreeMap::new()).expect("no templates");
-    let desk = Arc::new(Desk::new(7, prompts, journal, Budget::default(), false));
+    let session = Arc::new(Session::new(7, prompts, journal, Budget::default(), false));
     let endpoint = Endpoint { concurrency, ..Endpoint::new(url, "mock") };
-    let model = Model::served("mock", endpoint, &Sampling::default(), Value::Null, None, 2, desk);
+    let model = Model::served("mock", endpoint, &Sampling::default(), Value::Null, None, 2, session);
     Arc::new(model.expect("a client"))
 }
 
@@ -130,7 +136,7 @@ async fn measure(url: &str, calls: u64, concurrency: u64) {
     let folder = tempfile::tempdir().expect("a folder");
     let concurrency = usize::try_from(concurrency).expect("it fits");
     let model = model(folder.path(), url, concurrency);
-    let desk = model.desk();
+    let session = model.session();
     let begun = Instant::now();
     let mut tasks = tokio::task::JoinSet::new();
     let mut answered = 0;
@@ -146,14 +152,14 @@ async fn measure(url: &str, calls: u64, concurrency: u64) {
         answered += u64::from(is_answered.expect("no panic"));
     }
     let wall = begun.elapsed().as_secs_f64();
-    let requests = desk.ledger.totals().requests;
+    let requests = session.usage_tracker.totals().requests;
     let cpu = cpu_seconds();
     println!(
         "{answered} of {calls} answered in {wall:.2} s with {requests} requests; {:.0} µs CPU a call, {} MB at most",
         cpu * 1e6 / to_f64(calls),
         peak_megabytes()
     );
-    for (_, kind, count) in desk.ledger.faults() {
+    for (_, kind, count) in session.usage_tracker.faults() {
         println!("  {kind}: {count}");
     }
 }

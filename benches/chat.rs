@@ -20,8 +20,11 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use dramaturg::config;
+use dramaturg::config::{Endpoints, Environment};
 use dramaturg::event::{Event, Reporter};
-use dramaturg::pipeline::{self, Endpoints, Environment, RunOptions, Stage, Summary};
+use dramaturg::pipeline;
+use dramaturg::pipeline::{RunOptions, Stage, Summary};
 use dramaturg::schema::Language;
 use dramaturg::store::JournalView;
 use serde_json::{Value, json};
@@ -64,7 +67,7 @@ fn main() {
 async fn measure(folder: &Path, url: &str) {
     let file = folder.join("chat.toml");
     std::fs::write(&file, pipeline_file(folder, url)).expect("written");
-    let loaded = pipeline::load(&file, &[], &Environment::default(), Endpoints::Needed).expect("it is well formed");
+    let loaded = config::load(&file, &[], &Environment::default(), Endpoints::Needed).expect("it is well formed");
     let out = folder.join("run");
     let (_stop, stop) = watch::channel(false);
     let options =

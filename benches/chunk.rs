@@ -11,9 +11,10 @@ mod clock;
 
 use std::path::Path;
 
+use dramaturg::books::read;
 use dramaturg::llm::Tokenizer;
 use dramaturg::schema::{Chunk, Language};
-use dramaturg::stages::chunk::{Params, chapters, chunk, read};
+use dramaturg::stages::chunk::{Params, chapters, chunk};
 
 use self::clock::{Clock, on_core};
 

@@ -12,9 +12,10 @@ mod clock;
 use std::path::Path;
 use std::sync::Arc;
 
+use dramaturg::attribution;
+use dramaturg::books::read;
 use dramaturg::schema::{Book, Grounded, Language};
-use dramaturg::stages::chunk::read;
-use dramaturg::stages::extract::{BookFacts, ground, reading};
+use dramaturg::stages::extract::{BookFacts, ground};
 
 use self::clock::Clock;
 
@@ -75,11 +76,11 @@ fn sizes(name: &str, book: &Book) {
 /// Prints how fast the lines that are made of a book's are found in it.
 fn measure(name: &str, book: &Book, make: impl FnOnce(Vec<String>) -> Vec<String>) {
     let text: Arc<str> = Arc::from(book.text.as_str());
-    let reading = reading::read(&text, book.language, book.script);
-    let lines: Vec<String> = reading.quotations.iter().map(|quotation| quotation.text.clone()).collect();
+    let attribution = attribution::read(&text, book.language, book.script);
+    let lines: Vec<String> = attribution.quotations.iter().map(|quotation| quotation.text.clone()).collect();
     let lines = make(lines);
     let end = u32::try_from(text.chars().count()).expect("a book");
-    let facts = BookFacts::new(book, book.language, Arc::clone(&text), reading);
+    let facts = BookFacts::new(book, book.language, Arc::clone(&text), attribution);
     let begun = Clock::start();
     let nothing = ground(&facts, 0..end, &[], LIKENESS);
     assert!(nothing.is_empty());

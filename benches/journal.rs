@@ -22,7 +22,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dramaturg::llm::{
-    Ask, Budget, Desk, Endpoint, Journal, Model, Offline, OfflineOptions, Record, Reply, Request, Sampling, Usage,
+    Ask, Budget, Endpoint, Journal, Model, Offline, OfflineAnswer, OfflineOptions, Record, Reply, Request, Sampling,
+    Session, Usage,
 };
 use dramaturg::prompt::{PromptError, Prompts};
 use dramaturg::schema::Message;
@@ -74,8 +75,10 @@ impl Ask for Rate {
             format!("Line {}. {}", self.0, "“I have not seen it yet. I only tell what I have seen.” ".repeat(20));
         Ok(vec![Message::system("You rate lines of talk, from 1 to 5, and say why."), Message::user(line)])
     }
+}
 
-    fn offline(&self, _: &mut Offline<'_>) -> Rating {
+impl OfflineAnswer for Rate {
+    fn answer_offline(&self, _: &mut Offline<'_>) -> Rating {
         Rating { why: "It is in his voice, and it answers what was asked of him.".to_owned(), score: 4 }
     }
 }
@@ -109,12 +112,12 @@ async fn calls_a_second(calls: u64, url: Option<&str>, sync: bool) -> f64 {
     let journal = FileJournal::open_with(&folder.path().join("journal.jsonl"), options).expect("a journal");
     let journal: Arc<dyn Journal> = Arc::new(journal);
     let prompts = Prompts::new([], &BTreeMap::new()).expect("no templates");
-    let desk = Arc::new(Desk::new(7, prompts, journal, Budget::default(), false));
+    let session = Arc::new(Session::new(7, prompts, journal, Budget::default(), false));
     let model = match url {
-        None => Model::offline("mock", OfflineOptions::default(), desk),
+        None => Model::offline("mock", OfflineOptions::default(), session),
         Some(url) => {
             let endpoint = Endpoint { concurrency: CONCURRENCY, ..Endpoint::new(url, "mock") };
-            Model::served("mock", endpoint, &Sampling::default(), Value::Null, None, 2, desk).expect("a client")
+            Model::served("mock", endpoint, &Sampling::default(), Value::Null, None, 2, session).expect("a client")
         }
     };
     let model = Arc::new(model);

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-use dramaturg::pipeline::check_pool;
+use dramaturg::dataset::check_pool;
 use dramaturg::schema::{Character, CharacterFile, Language};
 use dramaturg::stages::simulate::{Params, drawn};
 use dramaturg::store::Pool;

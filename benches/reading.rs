@@ -1,6 +1,6 @@
 //! How fast books are read by rule, and what that holds: who speaks, and the facts that scenes are made of.
 //!
-//! `cargo bench --bench reading` measures the shipped books, `cargo bench --bench reading -- FILE…` others; a file of several
+//! `cargo bench --bench attribution` measures the shipped books, `cargo bench --bench attribution -- FILE…` others; a file of several
 //! books counts as its first. Each is read as it is and repeated to 20 MB, and so are all of one language together, whose people
 //! are many. Speeds are MB of UTF-8 text per second of one core, other work on the machine left out where the kernel tells. Memory
 //! is what the process holds at its peak more than before, in times of the text.
@@ -12,9 +12,10 @@ mod clock;
 use std::path::Path;
 use std::sync::Arc;
 
+use dramaturg::attribution;
+use dramaturg::books::read;
 use dramaturg::schema::{Book, Language};
-use dramaturg::stages::chunk::read;
-use dramaturg::stages::extract::{BookFacts, reading};
+use dramaturg::stages::extract::BookFacts;
 
 use self::clock::Clock;
 
@@ -79,27 +80,27 @@ fn measure(name: &str, book: &Book, times: usize) {
         // The kernel begins to look for a peak anew.
         let anew = std::fs::write("/proc/self/clear_refs", "5").is_ok();
         let begun = Clock::start();
-        let read = reading::read(&text, book.language, book.script);
-        let reading = begun.seconds();
+        let read = attribution::read(&text, book.language, book.script);
+        let attribution = begun.seconds();
         found = (read.quotations.len(), read.people.len());
         let begun = Clock::start();
         let facts = BookFacts::new(book, book.language, Arc::clone(&text), read);
         let made = begun.seconds();
         drop(facts);
-        best = [best[0].min(reading), best[1].min(made)];
+        best = [best[0].min(attribution), best[1].min(made)];
         memory = held
             .zip(memory_of("VmHWM:"))
             .filter(|_| anew)
             .map(|(held, peak)| (peak - held).max(0.0) / float(text.len()));
     }
-    let [reading, facts] = best.map(|seconds| megabytes / seconds);
+    let [attribution, facts] = best.map(|seconds| megabytes / seconds);
     let total = megabytes / (best[0] + best[1]);
     let slow = if total < TARGETS.0 { "  SLOW" } else { "" };
     let large = if memory.is_some_and(|times| times > TARGETS.1) { "  LARGE" } else { "" };
     let memory = memory.map_or("?".to_owned(), |times| format!("{times:.1} ×"));
     let (quotations, people) = found;
     println!(
-        "{megabytes:5.2} MB  {reading:7.1} {facts:7.1} {total:7.1}       {memory:>6}  {quotations:10}  {people:6}  {name}{slow}{large}"
+        "{megabytes:5.2} MB  {attribution:7.1} {facts:7.1} {total:7.1}       {memory:>6}  {quotations:10}  {people:6}  {name}{slow}{large}"
     );
 }
 

@@ -14,14 +14,17 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-use dramaturg::pipeline::{self, Forms, Split};
+use dramaturg::dataset;
+use dramaturg::dataset::Form;
+use dramaturg::dataset::split::{NEAR, Params, Part, Relation, Size};
+use dramaturg::dataset::{Forms, Split};
 use dramaturg::schema::{
     Attribute, Candidate, CastMember, Character, CharacterType, Conversation, EndedBy, Language, Line, Message, Sample,
     Scene, SceneCharacter, Turn, TurnKind, Visibility,
 };
 use dramaturg::seed::seeded;
-use dramaturg::stages::export::{self, About, ExportError, Form, Params as ExportParams, Rights, Row, Table};
-use dramaturg::stages::split::{NEAR, Params, Part, Relation, Size};
+use dramaturg::stages::export;
+use dramaturg::stages::export::{About, ExportError, Params as ExportParams, Rights, Row, Table};
 use dramaturg::store::{DatasetPlace, LineLimits, NewDataset, SHARD_BYTES, StoreError};
 use process::{cpu_seconds, peak_megabytes};
 use rand::Rng as _;
@@ -62,11 +65,11 @@ fn measure(what: &str, folder: &Path) {
     let place = DatasetPlace { dataset: folder.join("dataset"), run: None };
     let told = match what {
         "split" => {
-            let report = pipeline::split(&division(place)).expect("it is divided").report;
+            let report = dataset::split(&division(place)).expect("it is divided").report;
             format!("{:?}, {} families, largest {}", report.rows, report.families, report.largest_family)
         }
         "check" => {
-            let audit = pipeline::audit(&place).expect("it is checked");
+            let audit = dataset::audit(&place).expect("it is checked");
             let first = audit.findings.first().map_or("none", |finding| finding.message.as_str());
             format!("{} findings ({first}), {:?}", audit.findings.len(), audit.notes)
         }
@@ -74,7 +77,7 @@ fn measure(what: &str, folder: &Path) {
             let limits = LineLimits { bytes: SHARD_BYTES, lines: u64::MAX };
             let (configs, model, out) = (vec!["samples".to_owned()], String::new(), folder.join("jsonl"));
             let forms = Forms { dataset: place.dataset, form: Form::Jsonl, configs, model, out, limits };
-            format!("{:?}", pipeline::forms(&forms).expect("it is written"))
+            format!("{:?}", dataset::forms(&forms).expect("it is written"))
         }
     };
     println!(

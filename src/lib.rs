@@ -21,10 +21,15 @@
 //! - Every dropped item is listed in `rejected` with its reason.
 //! - No secret appears in a file, log, error message or journal key.
 
+pub mod attribution;
+pub mod books;
 pub mod cells;
 pub mod cli;
+pub mod config;
+pub mod dataset;
 pub mod event;
 pub mod llm;
+pub mod offline;
 pub mod pipeline;
 pub mod prompt;
 pub mod schema;

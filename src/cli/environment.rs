@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::pipeline::Environment;
+use crate::config::Environment;
 
 /// Errors of reading `.env`. Never contains a value, which may be a secret.
 #[derive(Debug, thiserror::Error)]

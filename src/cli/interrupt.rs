@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::watch::Sender;
 
-use super::Exit;
+use super::exit::Exit;
 use crate::event::{Event, Reporter};
 
 /// Waits for signals. The first sets `stop`; the second exits the process, losing only the calls in flight.

@@ -3,35 +3,17 @@
 //! stdout holds the requested output (a summary, or JSON with `--json`), stderr everything else. Every error is printed
 //! once, here, with its causes and a hint. Exit codes are documented at [`Exit`].
 
-mod arguments;
-mod audit;
-mod books;
-mod check;
-mod controls;
-mod diagnostics;
-mod differences;
+mod args;
+mod commands;
 mod environment;
 mod exit;
-mod forecast;
-mod formats;
-mod init;
-mod instruct;
 mod interrupt;
 mod invocation;
-mod journal;
-mod pool;
-mod progress;
-mod quotes;
-mod scenes;
-mod schemas;
-mod select;
-mod split;
-mod status;
-mod summary;
-mod table;
+mod output;
 
 pub use exit::Exit;
 
+use crate::config;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -41,10 +23,11 @@ use clap::Parser as _;
 use tokio::sync::watch;
 use tracing_subscriber::EnvFilter;
 
+use crate::config::{Endpoints, Environment, Loaded, PipelineError};
 use crate::event::Reporter;
-use crate::pipeline::{self, Endpoints, Environment, Loaded, PipelineError, RunError, RunOptions, Stage, Summary};
-use arguments::{Arguments, Command, RunArguments};
-use progress::{Progress, Style};
+use crate::pipeline::{self, RunError, RunOptions, Stage, Summary};
+use args::{Arguments, Command, RunArguments};
+use output::progress::{Progress, Style};
 
 /// Parses the command line, runs the command and returns the exit code.
 #[must_use]
@@ -63,35 +46,35 @@ pub fn main() -> ExitCode {
 
 fn command(command: Command) -> Exit {
     match command {
-        Command::Init { folder } => init::init(&folder),
-        Command::Build { run, dry_run: true, latency, .. } => forecast::forecast(&run, latency),
-        Command::Build { run, replay, .. } => road(&run, replay, Stage::Export),
-        Command::Check { path, probe, sets, json } => check::check(&path, probe, &sets, json),
-        Command::Status { run, watch, json, no_estimate } => status::status(&run, watch, json, no_estimate),
-        Command::Chunk(chunk) => books::chunk(chunk),
-        Command::Diff { before, after, json } => differences::diff(&before, &after, json),
-        Command::Journal(command) => journal::journal(&command),
-        Command::Extract(extract) => quotes::extract(extract),
-        Command::Synthesize(run) => road(&run, false, Stage::Synthesize),
-        Command::Simulate(run) => road(&run, false, Stage::Simulate),
-        Command::Select(arguments) => select::select(&arguments),
-        Command::Instruct(instruct) => instruct::instruct(instruct),
+        Command::Init { folder } => commands::init::init(&folder),
+        Command::Build { run, dry_run: true, latency, .. } => commands::dry_run::forecast(&run, latency),
+        Command::Build { run, replay, .. } => runner(&run, replay, Stage::Export),
+        Command::Check { path, probe, sets, json } => commands::check::check(&path, probe, &sets, json),
+        Command::Status { run, watch, json, no_estimate } => commands::status::status(&run, watch, json, no_estimate),
+        Command::Chunk(chunk) => commands::chunk::chunk(chunk),
+        Command::Diff { before, after, json } => commands::diff::diff(&before, &after, json),
+        Command::Journal(command) => commands::journal::journal(&command),
+        Command::Extract(extract) => commands::extract::extract(extract),
+        Command::Synthesize(run) => runner(&run, false, Stage::Synthesize),
+        Command::Simulate(run) => runner(&run, false, Stage::Simulate),
+        Command::Select(arguments) => commands::select::select(&arguments),
+        Command::Instruct(instruct) => commands::instruct::instruct(instruct),
         Command::Export(arguments) => match arguments.format {
-            Some(format) => formats::formats(&arguments, format),
-            None => road(&arguments.run, false, Stage::Export),
+            Some(format) => commands::export::formats(&arguments, format),
+            None => runner(&arguments.run, false, Stage::Export),
         },
-        Command::Split(arguments) => split::divide(&arguments),
-        Command::Pool(command) => pool::pool(&command),
-        Command::Schema { dir, check } => schemas::schema(&dir, check),
+        Command::Split(arguments) => commands::split::divide(&arguments),
+        Command::Pool(command) => commands::pool::pool(&command),
+        Command::Schema { dir, check } => commands::schema::schema(&dir, check),
     }
 }
 
 /// Runs the pipeline up to and including a stage and prints the summary.
-fn road(arguments: &RunArguments, replay: bool, until: Stage) -> Exit {
+fn runner(arguments: &RunArguments, replay: bool, until: Stage) -> Exit {
     let endpoints = if replay { Endpoints::Unneeded } else { Endpoints::Needed };
     let options = &arguments.options;
     travel(options, until, replay, |environment| {
-        let loaded = pipeline::load(&arguments.pipeline, &options.sets, environment, endpoints)?;
+        let loaded = config::load(&arguments.pipeline, &options.sets, environment, endpoints)?;
         Ok(Journey { loaded, out: options.out.clone(), limit: options.limit, judges: vec![] })
     })
 }
@@ -107,7 +90,7 @@ struct Journey {
 
 /// Runs a pipeline that `load` returns and prints the summary.
 fn travel(
-    options: &arguments::RunOptions,
+    options: &args::RunOptions,
     until: Stage,
     replay: bool,
     load: impl FnOnce(&Environment) -> Result<Journey, RunError>,
@@ -156,17 +139,17 @@ fn failed(error: &RunError, terminal: &Terminal) -> Exit {
     | RunError::Aliases(PipelineError::Invalid { sources, problems })
     | RunError::Vetoes(PipelineError::Invalid { sources, problems }) = error
     {
-        to_stderr(&diagnostics::problems(sources, problems, terminal.color));
+        to_stderr(&output::diagnostics::problems(sources, problems, terminal.color));
     }
-    let hint = diagnostics::hint(error, &invocation::invocation(std::env::args_os(), None));
-    to_stderr(&diagnostics::chain(error, Some(&hint), terminal.color));
+    let hint = output::diagnostics::hint(error, &invocation::invocation(std::env::args_os(), None));
+    to_stderr(&output::diagnostics::chain(error, Some(&hint), terminal.color));
     Exit::from(error)
 }
 
 /// Returns the environment variables, or prints why `.env` cannot be read.
 fn variables(terminal: &Terminal) -> Result<Environment, Exit> {
     environment::environment().map_err(|error| {
-        to_stderr(&diagnostics::chain(&error, Some("fix or remove `.env`"), terminal.color));
+        to_stderr(&output::diagnostics::chain(&error, Some("fix or remove `.env`"), terminal.color));
         Exit::Usage
     })
 }
@@ -189,13 +172,16 @@ fn run(
 }
 
 /// Prints the summary of a run.
-fn tell(left: &Summary, options: &arguments::RunOptions, until: Stage) {
+fn tell(left: &Summary, options: &args::RunOptions, until: Stage) {
     if options.json {
         let json = serde_json::to_string(left).expect("a summary serializes to JSON");
         to_stdout(&format!("{json}\n"));
     } else if !options.quiet {
         let following = Stage::ALL.into_iter().find(|stage| *stage > until);
-        to_stdout(&summary::summary(left, &invocation::invocation(std::env::args_os(), following.map(Stage::verb))));
+        to_stdout(&output::summary::summary(
+            left,
+            &invocation::invocation(std::env::args_os(), following.map(Stage::verb)),
+        ));
     }
 }
 

@@ -5,7 +5,6 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::Offline;
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::Message;
 
@@ -47,10 +46,6 @@ pub trait Ask: Send + Sync {
     fn check(&self, _answer: &Self::Answer) -> Result<(), String> {
         Ok(())
     }
-
-    /// Answers in this process, using only the input record and a seeded generator. The answer must match the schema
-    /// and pass [`check`](Self::check).
-    fn offline(&self, offline: &mut Offline<'_>) -> Self::Answer;
 }
 
 /// Returns the JSON Schema of a type in the form required by strict modes: all objects closed, all keys required, no

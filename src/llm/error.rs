@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::JournalError;
+use super::record::JournalError;
 use crate::prompt::PromptError;
 
 /// Failure of one HTTP exchange.

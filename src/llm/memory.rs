@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use futures::future::BoxFuture;
 
-use super::{Answered, Journal, JournalError, Record};
+use super::record::{Answered, Journal, JournalError, Record};
 
 /// Keeps records by key.
 #[derive(Default)]

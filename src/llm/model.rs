@@ -8,18 +8,18 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
+use super::ask::Shape;
 use super::budget::Weight;
-use super::client::{Client, Question};
-use super::desk::{Flight, Hold};
-use super::json::{fill_nulls, json_of};
+use super::error::{AskError, ReplyFault};
 use super::language::language_of;
-use super::ledger::{Outcome, Spent};
-use super::offline::ENGINE_VERSION;
-use super::record::hash;
-use super::{
-    Answered, Ask, AskError, Desk, Endpoint, Offline, OfflineOptions, Price, Record, Reply, ReplyFault, Request, Shape,
-    Usage, estimate_tokens,
-};
+use super::offline::{ENGINE_VERSION, Offline, OfflineAnswer, OfflineOptions};
+use super::openai::Endpoint;
+use super::openai::client::{Client, Question};
+use super::openai::lenient_json::{fill_nulls, json_of};
+use super::record::{Answered, Record, Reply, Request, hash};
+use super::session::{Flight, Hold, Session};
+use super::tokens::estimate_tokens;
+use super::usage::{Outcome, Price, Spent, Usage};
 use crate::schema::{Language, Message};
 use crate::seed::{number, seeded};
 
@@ -44,7 +44,7 @@ pub struct Model {
     name: String,
     id: String,
     engine: Engine,
-    desk: Arc<Desk>,
+    session: Arc<Session>,
 }
 
 #[derive(Debug)]
@@ -64,12 +64,12 @@ struct Served {
 
 impl Model {
     /// Creates a model answered by the offline engine. Its id is `offline:<variant>`.
-    pub fn offline(name: impl Into<String>, options: OfflineOptions, desk: Arc<Desk>) -> Self {
+    pub fn offline(name: impl Into<String>, options: OfflineOptions, session: Arc<Session>) -> Self {
         let id = format!("offline:{}", options.variant);
         let most = options.concurrency.map_or(Semaphore::MAX_PERMITS, |concurrency| concurrency.max(1) as usize);
         let name = name.into();
-        desk.engage(&name, Some(&Price::FREE));
-        Self { name, id, engine: Engine::Offline(options, Semaphore::new(most)), desk }
+        session.engage(&name, Some(&Price::FREE));
+        Self { name, id, engine: Engine::Offline(options, Semaphore::new(most)), session }
     }
 
     /// Creates a model answered by a server. A reply that does not match its schema is requested again up to
@@ -81,14 +81,14 @@ impl Model {
         extra_body: Value,
         price: Option<Price>,
         max_reasks: u32,
-        desk: Arc<Desk>,
+        session: Arc<Session>,
     ) -> Result<Self, AskError> {
         let (name, id) = (name.into(), endpoint.model.clone());
         let sampling = json!(sampling);
         let client = Client::new(name.clone(), endpoint)?;
-        desk.engage(&name, price.as_ref());
+        session.engage(&name, price.as_ref());
         let served = Served { client, sampling, extra_body, price, max_reasks };
-        Ok(Self { name, id, engine: Engine::Served(Box::new(served)), desk })
+        Ok(Self { name, id, engine: Engine::Served(Box::new(served)), session })
     }
 
     /// Returns the name in the pipeline file.
@@ -111,15 +111,15 @@ impl Model {
 
     /// Returns the session shared with the other models of the run.
     #[must_use]
-    pub fn desk(&self) -> &Desk {
-        &self.desk
+    pub fn session(&self) -> &Session {
+        &self.session
     }
 
     /// Returns an answer that matches its schema and passes the ask's own check.
     ///
     /// The journal is looked up first; a new answer is written to it before it is returned. `draw` identifies one draw
     /// of the ask: the same ask with another draw is another call.
-    pub async fn ask<A: Ask>(&self, ask: &A, draw: &str) -> Result<A::Answer, AskError> {
+    pub async fn ask<A: OfflineAnswer>(&self, ask: &A, draw: &str) -> Result<A::Answer, AskError> {
         let result = self.call(ask, draw).await;
         let outcome = match &result {
             Ok((_, true)) => Outcome::Journal,
@@ -128,13 +128,13 @@ impl Model {
         };
         // A call that was not started did not fail.
         if !matches!(result, Err(AskError::Interrupted | AskError::Budget(_) | AskError::Missing { .. })) {
-            self.desk.ledger.close(&self.name, A::NAME, outcome);
+            self.session.usage_tracker.close(&self.name, A::NAME, outcome);
         }
         result.map(|(answer, _)| answer)
     }
 
     /// Returns the answer, and whether all records behind it were in the journal.
-    async fn call<A: Ask>(&self, ask: &A, draw: &str) -> Result<(A::Answer, bool), AskError> {
+    async fn call<A: OfflineAnswer>(&self, ask: &A, draw: &str) -> Result<(A::Answer, bool), AskError> {
         let prompt = |source| AskError::Prompt { ask: A::NAME, source };
         let shape = ask.shape();
         let (sampling, extra_body, max_reasks) = match &self.engine {
@@ -143,7 +143,7 @@ impl Model {
         };
         let mut request = Request {
             model: self.id.clone(),
-            messages: ask.messages(&self.desk.prompts).map_err(prompt)?,
+            messages: ask.messages(&self.session.prompts).map_err(prompt)?,
             sampling,
             schema: match &shape {
                 Shape::Json(schema) => schema.clone(),
@@ -152,18 +152,18 @@ impl Model {
             extra_body,
         };
         let parent = request.key(A::NAME, draw);
-        let flight = self.desk.flight(&parent).await;
+        let flight = self.session.flight(&parent).await;
         let mut only_journal = true;
         let (mut tries, mut reasks) = (0, 0);
         let (mut spelt_out, mut has_more_room) = (false, false);
         let mut thoughts = Vec::new();
         loop {
             let key = if tries == 0 { parent.clone() } else { hash(&json!([parent, tries])) };
-            let found = self.desk.journal.find(&key)?;
+            let found = self.session.journal.find(&key)?;
             let is_new = found.is_none();
             let (answered, hold) = match found {
                 Some(answered) => (answered, None),
-                None if self.desk.replays(A::NAME, draw, &self.name) => {
+                None if self.session.replays(A::NAME, draw, &self.name) => {
                     let (draw, model) = (draw.to_owned(), self.name.clone());
                     return Err(AskError::Missing { ask: A::NAME, draw, model, key });
                 }
@@ -172,25 +172,25 @@ impl Model {
                     let try_ = Try { number: tries, key, spelt_out, thoughts: &thoughts };
                     let (record, hold) = self.answer(ask, &request, draw, try_, &flight).await?;
                     let answered = Answered::from(&record);
-                    self.desk.journal.write(record).await?;
+                    self.session.journal.write(record).await?;
                     (answered, hold)
                 }
             };
             tries += 1;
             let spent = Spent { requests: answered.requests, usage: answered.usage, again: tries > 1, kept: !is_new };
-            self.desk.ledger.spend(&self.name, A::NAME, self.price(), &spent);
+            self.session.usage_tracker.spend(&self.name, A::NAME, self.price(), &spent);
             drop(hold);
-            self.desk.ledger.prompt(&self.name, A::NAME, &request.messages);
-            let (kind, fault) = match read(ask, &shape, &answered.reply, &self.desk) {
+            self.session.usage_tracker.prompt(&self.name, A::NAME, &request.messages);
+            let (kind, fault) = match read(ask, &shape, &answered.reply, &self.session) {
                 Ok(answer) => return Ok((answer, only_journal)),
                 Err(Fault::Refused(reason, by_filter)) => {
                     let error = AskError::Refused { model: self.name.clone(), reason, by_filter };
-                    self.desk.ledger.fault(&self.name, error.reason(), !is_new);
+                    self.session.usage_tracker.fault(&self.name, error.reason(), !is_new);
                     return Err(error);
                 }
                 Err(Fault::Bad(kind, fault)) => (kind, fault),
             };
-            self.desk.ledger.fault(&self.name, kind.reason(), !is_new);
+            self.session.usage_tracker.fault(&self.name, kind.reason(), !is_new);
             if kind == ReplyFault::Cut && !has_more_room && request.sampling.is_object() {
                 // Asks again with twice the length limit, once; the limit includes reasoning.
                 has_more_room = true;
@@ -215,7 +215,7 @@ impl Model {
     }
 
     /// Returns the record of an answer and its budget reservation, to be kept until the usage is counted.
-    async fn answer<'a, A: Ask>(
+    async fn answer<'a, A: OfflineAnswer>(
         &self,
         ask: &A,
         request: &Request,
@@ -232,10 +232,10 @@ impl Model {
                 let (reply, usage) = self.offline_answer(ask, request, draw, options);
                 (reply, usage, 0, begun.elapsed(), Some(hold))
             }
-            Engine::Served(served) if let Some(rehearsal) = self.desk.rehearsal() => {
+            Engine::Served(served) if let Some(rehearsal) = self.session.rehearsal() => {
                 let hold = flight.begin(Weight::default()).await?;
                 served.client.weigh(request).inspect_err(|error| {
-                    self.desk.ledger.fault(&self.name, error.reason(), false);
+                    self.session.usage_tracker.fault(&self.name, error.reason(), false);
                 })?;
                 let (reply, usage) = self.offline_answer(ask, request, draw, &OfflineOptions::default());
                 let expected = rehearsal.expected(&self.name, A::NAME);
@@ -245,7 +245,7 @@ impl Model {
             }
             Engine::Served(served) => {
                 let seed = if tries == 0 { draw.to_owned() } else { format!("{draw}#{tries}") };
-                let seed = number(self.desk.seed, &seed);
+                let seed = number(self.session.seed, &seed);
                 let has_begun = tries > 0 || is_later_turn(draw);
                 let weight = self.weigh(request);
                 let question = Question { request, ask: A::NAME, seed, has_begun, spelt_out, thoughts, weight };
@@ -254,11 +254,11 @@ impl Model {
                     Ok((reply, usage, hold)) => (reply, usage, exchange.requests, exchange.latency, hold),
                     Err(error) => {
                         if let AskError::TooLong { .. } = &error {
-                            self.desk.ledger.fault(&self.name, error.reason(), false);
+                            self.session.usage_tracker.fault(&self.name, error.reason(), false);
                         }
                         let (requests, usage) = (exchange.requests, Usage::default());
                         let spent = Spent { requests, usage, again: tries > 0, kept: false };
-                        self.desk.ledger.spend(&self.name, A::NAME, self.price(), &spent);
+                        self.session.usage_tracker.spend(&self.name, A::NAME, self.price(), &spent);
                         return Err(error);
                     }
                 }
@@ -272,15 +272,15 @@ impl Model {
     }
 
     /// Answers in this process and estimates the tokens.
-    fn offline_answer<A: Ask>(
+    fn offline_answer<A: OfflineAnswer>(
         &self,
         ask: &A,
         request: &Request,
         draw: &str,
         options: &OfflineOptions,
     ) -> (Reply, Usage) {
-        let rng = seeded(self.desk.seed, &["offline", &self.id, A::NAME, draw]);
-        let answer = json!(ask.offline(&mut Offline { options, rng }));
+        let rng = seeded(self.session.seed, &["offline", &self.id, A::NAME, draw]);
+        let answer = json!(ask.answer_offline(&mut Offline { options, rng }));
         let text = if let Value::String(text) = answer { text } else { answer.to_string() };
         let (prompt, completion) = (prompt_tokens(request), estimate_tokens(&text).into());
         let usage = Usage { prompt, completion, estimated: true, ..Usage::default() };
@@ -290,7 +290,7 @@ impl Model {
     /// Returns the maximum usage of a request if the budget limits usage. Without a length limit the reply length is a
     /// guess.
     fn weigh(&self, request: &Request) -> Weight {
-        if !self.desk.budget.bounds_requests() {
+        if !self.session.budget.bounds_requests() {
             return Weight::default();
         }
         let completion = request.sampling["max_tokens"].as_u64().unwrap_or(LONG_REPLY);
@@ -348,7 +348,7 @@ fn milliseconds(duration: Duration) -> u64 {
 }
 
 /// Parses and validates a reply.
-fn read<A: Ask>(ask: &A, shape: &Shape, reply: &Reply, desk: &Desk) -> Result<A::Answer, Fault> {
+fn read<A: OfflineAnswer>(ask: &A, shape: &Shape, reply: &Reply, session: &Session) -> Result<A::Answer, Fault> {
     match reply.finish.as_deref() {
         Some("refusal") => return Err(Fault::Refused(reply.text.clone(), false)),
         Some("content_filter") if reply.text.trim().is_empty() => {
@@ -376,8 +376,8 @@ fn read<A: Ask>(ask: &A, shape: &Shape, reply: &Reply, desk: &Desk) -> Result<A:
         Shape::Json(schema) => {
             let mut value = json_of(&reply.text).map_err(unfit)?;
             fill_nulls(schema, &mut value);
-            let meant = |fault| ask.meant(&value).map_or(Err(fault), |meant| validate(schema, &meant, desk));
-            validate(schema, &value, desk).or_else(meant).map_err(unfit)?;
+            let meant = |fault| ask.meant(&value).map_or(Err(fault), |meant| validate(schema, &meant, session));
+            validate(schema, &value, session).or_else(meant).map_err(unfit)?;
             value
         }
     };
@@ -388,8 +388,8 @@ fn read<A: Ask>(ask: &A, shape: &Shape, reply: &Reply, desk: &Desk) -> Result<A:
 
 /// Validates a value against a schema. The error lists up to five violations with their paths, without repeating the
 /// value.
-fn validate(schema: &Value, value: &Value, desk: &Desk) -> Result<(), String> {
-    let validator = desk.validator(schema)?;
+fn validate(schema: &Value, value: &Value, session: &Session) -> Result<(), String> {
+    let validator = session.validator(schema)?;
     let faults: Vec<String> = validator
         .iter_errors(value)
         .take(5)

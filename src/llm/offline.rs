@@ -1,5 +1,6 @@
 //! Input of the offline engine.
 
+use super::Ask;
 use rand_chacha::ChaCha8Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -41,4 +42,11 @@ pub struct Offline<'a> {
     pub options: &'a OfflineOptions,
     /// Generator seeded with the run's seed, the model, the ask and the draw.
     pub rng: ChaCha8Rng,
+}
+
+/// How the offline engine answers an ask: in this process, from the input record and a seeded generator alone. Implemented in
+/// the room `offline`, so that a stage knows what is asked and nothing of how it is answered.
+pub trait OfflineAnswer: Ask {
+    /// Returns the answer. It passes [`Ask::check`] and fits the schema.
+    fn answer_offline(&self, offline: &mut Offline<'_>) -> Self::Answer;
 }

@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use super::{PipelineError, Summary};
+use super::summary::Summary;
+use crate::books::ChunkError;
+use crate::config::PipelineError;
 use crate::llm::AskError;
 use crate::prompt::PromptError;
-use crate::stages::chunk::ChunkError;
 use crate::stages::export::ExportError;
 use crate::store::StoreError;
 

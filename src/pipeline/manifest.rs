@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::conceal::conceal;
 use super::models::Models;
-use super::summary::{FaultCounts, PerSample, by_model};
-use super::{Loaded, Summary};
-use crate::llm::{AskError, Desk, Usage};
+use super::summary::{FaultCounts, PerSample, Summary, by_model};
+use crate::config::Loaded;
+use crate::config::redact::conceal;
+use crate::llm::{AskError, Session, Usage};
 use crate::schema::{Book, Language, RoleTally};
 
 /// The inputs and statistics of a data set. Nothing in it depends on time, speed, or the share of journaled answers.
@@ -120,13 +120,13 @@ impl Manifest {
         limit: Option<u32>,
         books: &[Book],
         models: &Models,
-        desk: &Desk,
+        session: &Session,
         pool: Option<String>,
         summary: &Summary,
         files: BTreeMap<String, String>,
     ) -> Self {
-        let totals = desk.ledger.totals();
-        let asks = desk.ledger.accounts().into_iter().map(|account| ManifestAsk {
+        let totals = session.usage_tracker.totals();
+        let asks = session.usage_tracker.accounts().into_iter().map(|account| ManifestAsk {
             cacheable: account.cacheable(),
             ask: account.ask,
             model: account.model,
@@ -137,7 +137,7 @@ impl Manifest {
             tokens: account.totals.usage,
             usd: account.totals.usd,
         });
-        let mut faults = desk.ledger.all_faults();
+        let mut faults = session.usage_tracker.all_faults();
         faults.retain(|(_, kind, _)| AskError::KEPT.contains(kind) || *kind == "context_too_long");
         let dimensions = serde_json::to_vec(&loaded.dimensions).expect("dimensions serialize to JSON");
         Self {
@@ -153,10 +153,10 @@ impl Manifest {
             limit,
             books: books.iter().map(ManifestBook::new).collect(),
             cast: models.parts().into_iter().map(|(part, model)| ManifestPart::new(part, &model)).collect(),
-            prompts: desk.prompts.hashes().clone(),
+            prompts: session.prompts.hashes().clone(),
             dimensions: blake3::hash(&dimensions).to_hex().to_string(),
             dimension_codes: loaded.dimensions.iter().map(|dimension| dimension.code.clone()).collect(),
-            vetoes: loaded.vetoes.as_ref().map(super::Vetoes::hash),
+            vetoes: loaded.vetoes.as_ref().map(crate::config::Vetoes::hash),
             roles: loaded.file.instruct.is_on().then(|| {
                 let given = serde_json::to_vec(&(&loaded.roles, &loaded.instructions))
                     .expect("characters and instructions serialize to JSON");

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Loaded, Member, Members};
-use crate::llm::{AskError, Desk, Model};
+use crate::config::{Loaded, Member, Members};
+use crate::llm::{AskError, Model, Session};
 use crate::schema::{ByLanguage, Language};
 
 /// The model of each part in each language. A model that plays several parts is one instance, with one concurrency
@@ -35,13 +35,13 @@ pub(super) struct Models {
 
 impl Models {
     /// Creates the models named in the cast, and no others.
-    pub(super) fn new(loaded: &Loaded, desk: &Arc<Desk>) -> Result<Self, AskError> {
+    pub(super) fn new(loaded: &Loaded, session: &Arc<Session>) -> Result<Self, AskError> {
         let mut made: BTreeMap<String, Arc<Model>> = BTreeMap::new();
         let mut model = |name: &str| -> Result<Arc<Model>, AskError> {
             if let Some(model) = made.get(name) {
                 return Ok(Arc::clone(model));
             }
-            let model = Arc::new(loaded.model(name, desk)?);
+            let model = Arc::new(loaded.model(name, session)?);
             made.insert(name.to_owned(), Arc::clone(&model));
             Ok(model)
         };

@@ -7,29 +7,29 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::de::DeserializeOwned;
 
-use super::RunError;
-use super::vetoes::Barred;
+use super::error::RunError;
+use crate::config::referenced::overrides::Exclusions;
 use crate::schema::{Character, Conversation, Reject, RoleGeneral, RoleProfile, RoleSpecific, Sample, Split};
-use crate::stages::export::{self, Figures, HeldOut, Reading, Rights, Row, Table};
+use crate::stages::export::{self, Attribution, Figures, HeldOut, Rights, Row, Table};
 use crate::stages::instruct::{Gleaned, Sides};
 use crate::stages::simulate::Played;
 use crate::store::{NewDataset, PoolIndex, RunFolder, Spool, StoreError};
 
 /// The results of a run.
 #[derive(Debug)]
-pub(super) struct Records {
+pub(crate) struct Records {
     /// The test characters, sorted by id.
-    pub(super) characters: Vec<Character>,
+    pub(crate) characters: Vec<Character>,
     /// The rejects, in any order.
-    pub(super) rejects: Vec<Reject>,
+    pub(crate) rejects: Vec<Reject>,
     /// The role data.
-    pub(super) roles: RoleRecords,
+    pub(crate) roles: RoleRecords,
     /// Number of lanes that ended before a dimension reached τ counts, by dimension.
     pub(super) short: BTreeMap<String, u64>,
     /// Number of lanes that reached τ counts of a dimension without a sample of it, by dimension.
     pub(super) barren: BTreeMap<String, u64>,
     /// Manual edits: rows to remove and references to correct.
-    pub(super) barred: Barred,
+    pub(crate) exclusions: Exclusions,
     /// The conversations and samples.
     pub(super) played: Arc<PlayedRecords>,
 }
@@ -51,8 +51,8 @@ impl Records {
     fn keeping(kept: Option<(Spool, Spool)>) -> Self {
         let (conversations, samples, rejects, turn_faults) = Default::default();
         let played = Arc::new(PlayedRecords { kept, conversations, samples, rejects, turn_faults });
-        let (characters, rejects, roles, barred) = Default::default();
-        Self { characters, rejects, roles, short: BTreeMap::new(), barren: BTreeMap::new(), barred, played }
+        let (characters, rejects, roles, exclusions) = Default::default();
+        Self { characters, rejects, roles, short: BTreeMap::new(), barren: BTreeMap::new(), exclusions, played }
     }
 
     /// Moves the rejects of conversations to the other rejects.
@@ -70,12 +70,12 @@ impl Records {
         figures: &mut Figures,
     ) -> Result<Vec<Table>, RunError> {
         let (conversations, samples) = self.kept();
-        let samples = samples.records().map(|sample| Ok(self.barred.sample(sample?))).filter_map(Result::transpose);
+        let samples = samples.records().map(|sample| Ok(self.exclusions.sample(sample?))).filter_map(Result::transpose);
         let conversations = conversations.records().map(|conversation| Ok(conversation?));
-        let conversations = kept(conversations, |one: &Conversation| self.barred.has_conversation(&one.id));
-        let all_scenes = (0..scenes.len()).filter(|&place| self.barred.has_scene(&scenes.head(place).id));
+        let conversations = kept(conversations, |one: &Conversation| self.exclusions.has_conversation(&one.id));
+        let all_scenes = (0..scenes.len()).filter(|&place| self.exclusions.has_scene(&scenes.head(place).id));
         let all_scenes = all_scenes.map(|place| Ok(scenes.scene(place)?));
-        let characters = self.characters.iter().filter(|one| self.barred.has_character(&one.id)).cloned().map(Ok);
+        let characters = self.characters.iter().filter(|one| self.exclusions.has_character(&one.id)).cloned().map(Ok);
         let tables = [
             write(rights, dataset, samples.inspect(seen(|sample| figures.sample(sample))))?,
             write(rights, dataset, conversations.inspect(seen(|conversation| figures.conversation(conversation))))?,
@@ -93,19 +93,19 @@ impl Records {
         rights: &Rights,
         scenes: &PoolIndex,
         figures: &Figures,
-    ) -> Result<Vec<Reading>, RunError> {
+    ) -> Result<Vec<Attribution>, RunError> {
         let mut readings = Vec::new();
         for id in figures.shown() {
             let Some(conversation) = self.kept().0.get::<Conversation>(&id)? else { continue };
             let scene = scenes.find(&conversation.scene_id).map(|place| scenes.scene(place)).transpose()?;
             let character = self.characters.iter().find(|character| character.id == conversation.character_id);
-            readings.push(Reading::new(&conversation, scene.as_ref(), character, rights, figures));
+            readings.push(Attribution::new(&conversation, scene.as_ref(), character, rights, figures));
         }
         Ok(readings)
     }
 
     /// Returns the spools of conversations and samples. Panics on records that only count.
-    pub(super) fn kept(&self) -> &(Spool, Spool) {
+    pub(crate) fn kept(&self) -> &(Spool, Spool) {
         self.played.kept.as_ref().expect("only dry runs have no spools")
     }
 
@@ -115,15 +115,15 @@ impl Records {
         let sides = &self.roles.sides;
         let of_specific = |split| {
             let rows = rows(specific, move |rows| of_split(sides.specific(rows), split, |row| row.split));
-            kept(rows, |row: &RoleSpecific| self.barred.has_row(&row.id))
+            kept(rows, |row: &RoleSpecific| self.exclusions.has_row(&row.id))
         };
         let of_general = |split| {
             let rows = rows(general, move |rows| of_split(sides.general(rows), split, |row| row.split));
-            kept(rows, |row: &RoleGeneral| self.barred.has_row(&row.id))
+            kept(rows, |row: &RoleGeneral| self.exclusions.has_row(&row.id))
         };
         let all_profiles = profiles.records().map(|profile| Ok(sides.profile(profile?)));
         Ok([
-            write(rights, dataset, kept(all_profiles, |one: &RoleProfile| self.barred.has_role(&one.role_id)))?,
+            write(rights, dataset, kept(all_profiles, |one: &RoleProfile| self.exclusions.has_role(&one.role_id)))?,
             write(rights, dataset, of_specific(Split::Train))?,
             write(rights, dataset, of_specific(Split::Test).map(|row| Ok(HeldOut(row?))))?,
             write(rights, dataset, of_general(Split::Train))?,
@@ -167,7 +167,7 @@ fn of_split<T>(mut rows: Vec<T>, split: Split, of: impl Fn(&T) -> Split) -> Vec<
 
 /// Role data so far, on disk except for what compares roles with each other.
 #[derive(Debug, Default)]
-pub(super) struct RoleRecords {
+pub(crate) struct RoleRecords {
     /// Spools of profiles, specific rows and general rows; `None` if they are only counted.
     kept: Option<[Spool; 3]>,
     /// The split of each row.
@@ -192,12 +192,12 @@ impl RoleRecords {
         Ok(())
     }
 
-    pub(super) fn ids(&self) -> BTreeSet<String> {
+    pub(crate) fn ids(&self) -> BTreeSet<String> {
         self.kept.as_ref().map(|[profiles, ..]| profiles.ids()).unwrap_or_default()
     }
 
     /// Returns the role of each specific and general row, by row id.
-    pub(super) fn row_ids(&self) -> Result<BTreeMap<String, String>, RunError> {
+    pub(crate) fn row_ids(&self) -> Result<BTreeMap<String, String>, RunError> {
         let Some([_, specific, general]) = &self.kept else { return Ok(BTreeMap::new()) };
         let specific = rows(specific, |rows| self.sides.specific(rows))
             .map(|row| row.map(|RoleSpecific { id, role_id, .. }| (id, role_id)));

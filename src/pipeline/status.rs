@@ -10,9 +10,11 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::{AskSummary, Calls, FaultCounts, Loaded, ModelEntry, RunError, RunOptions, Summary, Tokens};
+use super::error::RunError;
+use super::summary::{AskSummary, Calls, FaultCounts, RunOptions, Summary, Tokens};
+use crate::config::{Loaded, ModelEntry};
 use crate::event::{Event, Reporter};
-use crate::llm::{AskError, Desk, Price, Usage};
+use crate::llm::{AskError, Price, Session, Usage};
 use crate::schema::Reject;
 use crate::store::{self, JournalView, RunFolder, StoreError};
 
@@ -116,7 +118,7 @@ pub struct Standing {
 /// Tracks the status of a run from its events.
 pub(super) struct Watch {
     reporter: Arc<dyn Reporter>,
-    desk: Arc<Desk>,
+    session: Arc<Session>,
     begun: Instant,
     standing: Mutex<Standing>,
     /// Locked while the status is written; set to true with the final status, so that no other is written after it.
@@ -125,7 +127,12 @@ pub(super) struct Watch {
 
 impl Watch {
     /// Creates a tracker that forwards all events to a reporter.
-    pub(super) fn new(loaded: &Loaded, options: &RunOptions, reporter: Arc<dyn Reporter>, desk: Arc<Desk>) -> Self {
+    pub(super) fn new(
+        loaded: &Loaded,
+        options: &RunOptions,
+        reporter: Arc<dyn Reporter>,
+        session: Arc<Session>,
+    ) -> Self {
         let standing = Standing {
             state: State::Running,
             until: options.until.verb().to_owned(),
@@ -133,7 +140,7 @@ impl Watch {
             configuration: loaded.effective.clone(),
             ..Standing::default()
         };
-        Self { reporter, desk, begun: Instant::now(), standing: Mutex::new(standing), over: Mutex::new(false) }
+        Self { reporter, session, begun: Instant::now(), standing: Mutex::new(standing), over: Mutex::new(false) }
     }
 
     /// Periodically writes the status and reports the usage, which changes much between two steps of a stage.
@@ -141,7 +148,7 @@ impl Watch {
         let mut beats = tokio::time::interval(BEAT);
         loop {
             beats.tick().await;
-            self.reporter.report(spent(&self.desk));
+            self.reporter.report(spent(&self.session));
             let (watch, folder) = (Arc::clone(&self), folder.clone());
             let said = tokio::task::spawn_blocking(move || {
                 let over = watch.over.lock().unwrap_or_else(PoisonError::into_inner);
@@ -177,8 +184,8 @@ impl Watch {
     fn now(&self, run: &Path) -> Standing {
         let mut standing = self.standing.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let Summary { calls, requests, reasks, faults, tokens, usd, asks, .. } =
-            Summary::new(run, &self.desk.ledger, &[]);
-        standing.in_flight = self.desk.in_flight();
+            Summary::new(run, &self.session.usage_tracker, &[]);
+        standing.in_flight = self.session.in_flight();
         standing.wall_s = self.begun.elapsed().as_secs_f64();
         standing.rows = so_far(&asks);
         Standing { calls, requests, reasks, faults, tokens, usd, asks, ..standing }
@@ -286,11 +293,11 @@ impl Standing {
 }
 
 /// Returns the usage so far.
-pub(super) fn spent(desk: &Desk) -> Event {
-    let totals = desk.ledger.totals();
+pub(super) fn spent(session: &Session) -> Event {
+    let totals = session.usage_tracker.totals();
     Event::Spent {
         calls: totals.made + totals.journal,
-        in_flight: desk.in_flight(),
+        in_flight: session.in_flight(),
         tokens: totals.usage.prompt + totals.usage.completion,
         usd: totals.usd,
     }

@@ -7,8 +7,8 @@ use serde::ser::SerializeMap as _;
 use serde::{Deserialize, Serialize, Serializer};
 use tokio::sync::watch;
 
-use super::Stage;
-use crate::llm::{Account, Ledger, Totals};
+use super::stage::Stage;
+use crate::llm::{Account, Totals, UsageTracker};
 use crate::schema::{Language, Reject, RoleTally, Sample};
 use crate::stages::export::{Agreement, Charge, Row as _, Table};
 
@@ -224,13 +224,13 @@ pub struct Summary {
 
 impl Summary {
     /// Collects the summary of a run, except for its tables.
-    pub(super) fn new(run: &Path, ledger: &Ledger, rejects: &[Reject]) -> Self {
+    pub(super) fn new(run: &Path, usage_tracker: &UsageTracker, rejects: &[Reject]) -> Self {
         let mut rejected: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
         for reject in rejects {
             *rejected.entry(reject.stage.clone()).or_default().entry(reject.reason.clone()).or_default() += 1;
         }
-        let totals = ledger.totals();
-        let mut asks: Vec<AskSummary> = ledger.accounts().iter().map(AskSummary::of).collect();
+        let totals = usage_tracker.totals();
+        let mut asks: Vec<AskSummary> = usage_tracker.accounts().iter().map(AskSummary::of).collect();
         asks.sort_by(|a, b| (&a.ask, &a.model).cmp(&(&b.ask, &b.model)));
         let cacheable = asks.iter().map(|ask| ask.tokens.cacheable).sum();
         Self {
@@ -238,7 +238,7 @@ impl Summary {
             calls: Calls::of(&totals),
             requests: totals.requests,
             reasks: totals.reasks,
-            faults: by_model(ledger.faults()),
+            faults: by_model(usage_tracker.faults()),
             tokens: Tokens::of(&totals, cacheable),
             usd: totals.usd,
             asks,

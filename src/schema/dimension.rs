@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::ByLanguage;
+use super::language::ByLanguage;
 
 /// An evaluation dimension of role-play. The default table has the five dimensions of FURINA (section 4.1).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -3,7 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Attribute, CharacterType, Language, Line, Message, Verdict};
+use super::character::{Attribute, CharacterType};
+use super::conversation::{Line, Verdict};
+use super::language::Language;
+use super::message::Message;
 
 /// A scene character as the test character sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Attribute, Language};
+use super::character::Attribute;
+use super::language::Language;
 
 /// A scene of the pool: background, motivations, original dialogue and characters (B, M, D and C in FURINA, section
 /// 3.2).

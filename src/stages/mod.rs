@@ -1,17 +1,16 @@
 //! The work, one folder per stage: each an async function from one input to its records. A stage sees no file and no progress bar.
 
-use serde_json::Value;
-
-use crate::llm::{Ask, schema_of};
-
 pub mod chunk;
 pub mod export;
 pub mod extract;
 pub mod instruct;
 pub mod select;
 pub mod simulate;
-pub mod split;
 pub mod synthesize;
+
+use serde_json::Value;
+
+use crate::llm::{Ask, schema_of};
 
 /// The embedded prompt templates of all stages: (name, source).
 pub fn prompts() -> impl Iterator<Item = (&'static str, &'static str)> {

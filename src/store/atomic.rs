@@ -7,7 +7,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
-use super::StoreError;
+use super::error::StoreError;
 
 /// Replaces a file, and creates its folder if it is missing.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {

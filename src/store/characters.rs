@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::atomic;
+use super::error::StoreError;
 use super::run::json_lines;
-use super::{StoreError, atomic};
 use crate::schema::Character;
 
 /// Returns the path of a run's characters. The file does not exist before the stage `synthesize` has ended.
@@ -62,7 +63,7 @@ mod tests {
         let all = [character(Language::En, "Mara"), character(Language::Zh, "阿满")];
         write_characters(folder.path(), &all).unwrap();
         assert!(!is_run(folder.path()), "a pool may contain a book called Characters");
-        let run = super::super::RunFolder::open(folder.path()).unwrap();
+        let run = crate::store::run::RunFolder::open(folder.path()).unwrap();
         assert!(is_run(run.path()));
         assert_eq!(characters(folder.path()).unwrap(), all);
         let path = characters_path(folder.path());

@@ -6,7 +6,8 @@ use std::path::Path;
 use polars::frame::DataFrame;
 use polars::prelude::{Column, DataType, PolarsError, Series};
 
-use super::{Dataset, RowReader, StoreError};
+use super::error::StoreError;
+use super::tables::{Dataset, RowReader};
 
 /// The number of rows that are read at once.
 const STEP: usize = 2_000;
@@ -41,7 +42,7 @@ pub fn each_texts(
 ) -> Result<(), StoreError> {
     let dataset = Dataset::open(dataset)?;
     for path in dataset.of(config).flat_map(|table| &table.files) {
-        for group in super::groups(path, Some(columns))? {
+        for group in super::tables::groups(path, Some(columns))? {
             let (_, frame) = group?;
             let texts = |name: &&str| Ok(frame.column(name)?.str()?.iter().collect::<Vec<_>>());
             let texts: Result<Vec<Vec<Option<&str>>>, PolarsError> = columns.iter().map(texts).collect();
@@ -153,8 +154,8 @@ fn feed(series: &Series, hasher: &mut blake3::Hasher) -> Result<(), PolarsError>
 mod tests {
     use polars::prelude::{IntoColumn as _, IntoSeries as _, ListChunked, NamedFrom as _};
 
-    use super::super::TableFile;
     use super::*;
+    use crate::store::parquet::TableFile;
 
     fn frame(ids: &[&str], scores: &[Option<i32>], lists: &[&[&str]]) -> DataFrame {
         let items: Vec<Series> = lists.iter().map(|items| Series::new("".into(), *items)).collect();
@@ -169,7 +170,8 @@ mod tests {
 
     fn written(frame: DataFrame) -> Digests {
         let folder = tempfile::tempdir().unwrap();
-        let mut table = TableFile::new(folder.path().join("samples"), "test".to_owned(), super::super::SHARD_BYTES);
+        let mut table =
+            TableFile::new(folder.path().join("samples"), "test".to_owned(), crate::store::parquet::SHARD_BYTES);
         table.write(frame).unwrap();
         table.end().unwrap();
         digests(folder.path(), "samples", "id", &["id"]).unwrap()

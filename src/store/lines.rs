@@ -5,7 +5,8 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
-use super::{StoreError, atomic};
+use super::atomic;
+use super::error::StoreError;
 
 /// The limits of one file of lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

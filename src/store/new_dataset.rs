@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
-use super::atomic::remove;
-use super::parquet::hexadecimal;
-use super::{StoreError, TableFile, atomic, write_json};
+use super::atomic::{self, remove};
+use super::error::StoreError;
+use super::parquet::{TableFile, hexadecimal};
+use super::run::write_json;
 
 /// A data set that is being written beside the one it replaces.
 pub struct NewDataset {

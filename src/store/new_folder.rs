@@ -5,8 +5,8 @@ use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use super::StoreError;
 use super::atomic::remove;
+use super::error::StoreError;
 
 /// The number of bytes of a file that are buffered before they are written.
 const HELD: usize = 1 << 16;

@@ -11,7 +11,8 @@ use polars::io::parquet::write::BatchedWriter;
 use polars::prelude::{DataType, ParquetCompression, ParquetWriter, StatisticsOptions, TimeUnit};
 use sha2::{Digest as _, Sha256};
 
-use super::{StoreError, atomic};
+use super::atomic;
+use super::error::StoreError;
 
 /// A file that would exceed this many bytes is followed by another one: the shard size of the Hugging Face Hub.
 pub const SHARD_BYTES: u64 = 500_000_000;

@@ -8,8 +8,12 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::atomic;
+use super::error::StoreError;
+use super::journal::FileJournal;
+use super::new_dataset::NewDataset;
 use super::parquet::SHARD_BYTES;
-use super::{FileJournal, NewDataset, Spool, StoreError, atomic};
+use super::spool::Spool;
 use crate::schema::Reject;
 
 /// The folder of a run. Every run with the same name uses it, one process at a time.
@@ -164,8 +168,8 @@ mod tests {
     use serde_json::json;
     use sha2::{Digest as _, Sha256};
 
-    use super::super::parquet::hexadecimal;
     use super::*;
+    use crate::store::parquet::hexadecimal;
 
     /// Writes a data set with one row per id in each table.
     fn write(run: &RunFolder, tables: &[(&str, &[&str])]) -> BTreeMap<String, String> {

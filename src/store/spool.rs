@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::StoreError;
+use super::error::StoreError;
 
 /// The zstd level: low, because each record is written once and read once.
 const LEVEL: i32 = 1;

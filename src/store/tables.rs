@@ -8,7 +8,7 @@ use polars::error::{PolarsError, PolarsResult};
 use polars::frame::DataFrame;
 use polars::prelude::{ParquetReader, SerReader as _};
 
-use super::StoreError;
+use super::error::StoreError;
 
 /// An existing data set: its folder and its tables.
 #[derive(Debug, Clone)]
@@ -242,7 +242,7 @@ impl Place {
     pub fn find(path: &Path) -> Option<Self> {
         let within = path.join("dataset");
         if within.is_dir() {
-            let run = super::is_run(path).then(|| path.to_owned());
+            let run = super::characters::is_run(path).then(|| path.to_owned());
             return Some(Self { dataset: within, run });
         }
         if !holds_tables(path) {
@@ -250,7 +250,8 @@ impl Place {
         }
         // `canonicalize`, because the path may be `.`.
         let whole = path.canonicalize().ok().filter(|whole| whole.ends_with("dataset"));
-        let run = whole.and_then(|whole| whole.parent().map(Path::to_owned)).filter(|run| super::is_run(run));
+        let run =
+            whole.and_then(|whole| whole.parent().map(Path::to_owned)).filter(|run| super::characters::is_run(run));
         Some(Self { dataset: path.to_owned(), run })
     }
 }

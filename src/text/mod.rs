@@ -5,27 +5,27 @@
 
 pub mod bm25;
 mod calendar;
-mod cues;
-mod damage;
 pub mod duplicates;
-mod lapses;
+mod mojibake;
 mod names;
 mod paragraphs;
+mod refusals;
 mod secrets;
-mod signs;
+mod speaker_cues;
+mod speech_acts;
 mod topics;
 mod words;
 
 pub use calendar::{DAYS, MONTHS};
-pub use cues::{Cue, CueMark, cue, is_several};
-pub use damage::{Damage, damage};
-pub use lapses::{
-    bare_name, declines, has_name, is_cut, is_name, label, may_refuse, name_words, refuses, reveals_model,
-};
+pub use mojibake::{Damage, damage};
 pub use names::PlainName;
 pub use paragraphs::{Shape, is_wrapped, paragraph_starts};
+pub use refusals::{
+    bare_name, declines, has_name, is_cut, is_name, label, may_refuse, name_words, refuses, reveals_model,
+};
 pub use secrets::{Secret, secrets};
-pub use signs::{Sign, asks, signs};
+pub use speaker_cues::{Cue, CueMark, cue, is_several};
+pub use speech_acts::{Sign, asks, signs};
 pub use topics::{Topic, topics};
 pub use words::{content_words, is_title, lead_word, plain};
 

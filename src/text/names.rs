@@ -1,7 +1,7 @@
 //! Compares names without case, punctuation and forms of address.
 
-use super::words::WORDS;
-use super::{is_han, is_title};
+use super::is_han;
+use super::words::{WORDS, is_title};
 use crate::schema::slug;
 
 /// A normalised name, for comparison with others.

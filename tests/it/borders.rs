@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use dramaturg::llm::{Answered, Budget, Desk, Journal, JournalError, Model, OfflineOptions, Record};
+use dramaturg::llm::{Answered, Budget, Journal, JournalError, Model, OfflineOptions, Record, Session};
 use dramaturg::prompt::Prompts;
 use dramaturg::schema::{Chunk, Language, Scene};
 use dramaturg::stages::{chunk, extract};
+use dramaturg::{attribution, books};
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 
@@ -54,7 +55,7 @@ fn scenes(chunk: &Chunk, lines: &[(String, String)], continues: bool, unfinished
 /// Cuts and extracts a book; `unfinished` says whether the model tells that a chunk breaks its scene off.
 async fn scenes_of(language: Language, border: Value, unfinished: bool) -> (Vec<Chunk>, Vec<Scene>) {
     let (lines, told) = crate::support::talk(language, 36);
-    let book = chunk::read("a_book.txt", told.as_bytes(), None).expect("reads");
+    let book = books::read("a_book.txt", told.as_bytes(), None).expect("reads");
     assert_eq!(book.language, language);
     let max_tokens = dramaturg::llm::estimate_tokens(&told) * 2 / 5;
     let params = chunk::Params { max_tokens, ..chunk::Params::default() };
@@ -63,13 +64,13 @@ async fn scenes_of(language: Language, border: Value, unfinished: bool) -> (Vec<
     let script = Arc::new(Script::default());
     let prompts = Prompts::new(dramaturg::stages::prompts(), &BTreeMap::new()).expect("the templates parse");
     let journal: Arc<dyn Journal> = Arc::clone(&script) as _;
-    let desk = Arc::new(Desk::new(7, prompts, journal, Budget::default(), false));
-    let model = Model::offline("rules", OfflineOptions::default(), desk);
+    let session = Arc::new(Session::new(7, prompts, journal, Budget::default(), false));
+    let model = Model::offline("rules", OfflineOptions::default(), session);
     for chunk in &planned[..2] {
         script.replies.lock().expect("one thread").insert(format!("{}/border", chunk.id()), border.clone());
     }
-    let reading = extract::reading::read(&book.text, language, book.script);
-    let facts = extract::BookFacts::new(&book, language, book.text.as_str().into(), reading);
+    let attribution = attribution::read(&book.text, language, book.script);
+    let facts = extract::BookFacts::new(&book, language, book.text.as_str().into(), attribution);
     let extract_params = extract::Params::default();
     // Each round reads what the script made of the one before; a scene's prompt shows what was carried into it.
     let mut last = (Vec::new(), Vec::new());

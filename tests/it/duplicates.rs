@@ -141,7 +141,10 @@ fn a_line_that_cannot_be_judged_is_named_and_nothing_is_printed() {
         dedup(b"{\"question\":\"Why?\",\"role\":[]}\n{\"question\":\"\xff\"}\n", &["--json", "--group", "role"]);
     let errors = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2));
-    assert!(errors.contains("asked.jsonl:1: `role` is neither a string nor a number") && errors.contains("asked.jsonl:2: "), "{errors}");
+    assert!(
+        errors.contains("asked.jsonl:1: `role` is neither a string nor a number") && errors.contains("asked.jsonl:2: "),
+        "{errors}"
+    );
 }
 
 #[test]

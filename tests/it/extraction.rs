@@ -4,11 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use dramaturg::llm::{Answered, Budget, Desk, Journal, JournalError, Model, OfflineOptions, Record};
+use dramaturg::llm::{Answered, Budget, Journal, JournalError, Model, OfflineOptions, Record, Session};
 use dramaturg::prompt::Prompts;
 use dramaturg::schema::{Chunk, Grounded, Language, Reject, Scene};
-use dramaturg::stages::extract::{self, BookFacts, FoundLine, FoundScene, FoundScenes, RepairedLine, RepairedLines};
+use dramaturg::stages::extract;
+use dramaturg::stages::extract::{BookFacts, FoundLine, FoundScene, FoundScenes, RepairedLine, RepairedLines};
 use dramaturg::stages::{chunk, prompts};
+use dramaturg::{attribution, books};
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 
@@ -59,15 +61,15 @@ pub(super) struct Read {
 }
 
 pub(super) fn read(name: &str, bytes: &[u8], max_tokens: Option<u32>) -> Read {
-    let book = chunk::read(name, bytes, None).expect("reads");
+    let book = books::read(name, bytes, None).expect("reads");
     let mut params = chunk::Params::default();
     if let Some(max_tokens) = max_tokens {
         params.max_tokens = max_tokens;
     }
     let (chunks, _) = chunk::chunk(&book, &chunk::chapters(&book), &params);
     let language = book.language;
-    let reading = extract::reading::read(&book.text, language, book.script);
-    let facts = BookFacts::new(&book, language, book.text.as_str().into(), reading);
+    let attribution = attribution::read(&book.text, language, book.script);
+    let facts = BookFacts::new(&book, language, book.text.as_str().into(), attribution);
     Read { language, chunks, facts, text: book.text.clone() }
 }
 
@@ -85,8 +87,8 @@ pub(super) async fn extracted(
     let script = Arc::new(Script { rule: Box::new(rule), records: Mutex::default(), said: Mutex::default() });
     let journal: Arc<dyn Journal> = Arc::clone(&script) as _;
     let templates = Prompts::new(prompts(), &BTreeMap::new()).expect("the templates parse");
-    let desk = Arc::new(Desk::new(7, templates, journal, Budget::default(), false));
-    let model = Model::offline("rules", OfflineOptions::default(), desk);
+    let session = Arc::new(Session::new(7, templates, journal, Budget::default(), false));
+    let model = Model::offline("rules", OfflineOptions::default(), session);
     let (mut scenes, mut rejects) = (Vec::new(), Vec::new());
     let mut carry = extract::Carry::default();
     for (at, chunk) in read.chunks.iter().enumerate() {
@@ -154,7 +156,7 @@ fn faithful(kind: &str, line: &str, language: Language, dice: &mut Dice) -> Opti
         "marks" => format!("\"{}", line.replace('—', " - ").replace('’', "'").replace(", ", " ").replace(';', ",")),
         "case or script" if zh => {
             let scripts: toml::Table =
-                include_str!("../../src/stages/extract/words/scripts.toml").parse().expect("the table");
+                include_str!("../../src/attribution/words/scripts.toml").parse().expect("the table");
             let row = |key: &str| {
                 let row = scripts[key].as_str().expect("a row");
                 row.chars().filter(|c| !c.is_whitespace()).collect::<Vec<_>>()

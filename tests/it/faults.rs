@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use dramaturg::llm::{Ask, Budget, Desk, Endpoint, Journal, Model, Offline, Sampling};
+use dramaturg::llm::{Ask, Budget, Endpoint, Journal, Model, Offline, OfflineAnswer, Sampling, Session};
 use dramaturg::prompt::{PromptError, Prompts};
 use dramaturg::schema::Message;
 use dramaturg::store::FileJournal;
@@ -32,8 +32,10 @@ impl Ask for Continue {
     fn messages(&self, _: &Prompts) -> Result<Vec<Message>, PromptError> {
         Ok(vec![Message::system("You go on with a play."), Message::user(format!("第{}场。Go on.", self.0))])
     }
+}
 
-    fn offline(&self, _: &mut Offline<'_>) -> Line {
+impl OfflineAnswer for Continue {
+    fn answer_offline(&self, _: &mut Offline<'_>) -> Line {
         Line { speaker: "文仲仇".to_owned(), words: "嗯。".to_owned() }
     }
 }
@@ -125,10 +127,11 @@ async fn lines(fault: impl Fn(&str, usize) -> &'static str + Send + Sync + 'stat
     .await;
     let folder = tempfile::tempdir().unwrap();
     let journal: Arc<dyn Journal> = Arc::new(FileJournal::open(&folder.path().join("journal.jsonl")).unwrap());
-    let desk = Arc::new(Desk::new(7, Prompts::new([], &BTreeMap::new()).unwrap(), journal, Budget::default(), false));
+    let session =
+        Arc::new(Session::new(7, Prompts::new([], &BTreeMap::new()).unwrap(), journal, Budget::default(), false));
     let endpoint = Endpoint { max_tries: 8, timeout: Duration::from_millis(1500), ..server.endpoint() };
     let sampling = Sampling { max_tokens: Some(100), ..Sampling::default() };
-    let model = Model::served("writer", endpoint, &sampling, Value::Null, None, 3, Arc::clone(&desk)).unwrap();
+    let model = Model::served("writer", endpoint, &sampling, Value::Null, None, 3, Arc::clone(&session)).unwrap();
     let asks = (0..QUESTIONS).map(|n| {
         let model = &model;
         async move { model.ask(&Continue(n), &format!("play/{n}")).await }
@@ -137,7 +140,7 @@ async fn lines(fault: impl Fn(&str, usize) -> &'static str + Send + Sync + 'stat
     let answered = seen.lock().unwrap().answered.clone();
     let twice: Vec<_> = answered.iter().filter(|(_, count)| **count != 1).collect();
     assert!(twice.is_empty(), "asked again though answered, or never: {twice:?}");
-    assert_eq!(desk.ledger.totals().made, QUESTIONS as u64);
+    assert_eq!(session.usage_tracker.totals().made, QUESTIONS as u64);
     answers.into_iter().map(|line| serde_json::to_string(&line.expect("an answer")).unwrap()).collect()
 }
 

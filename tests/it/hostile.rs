@@ -2,8 +2,9 @@
 
 use std::io::{Cursor, Write as _};
 
+use dramaturg::books::{ChunkError, books};
 use dramaturg::schema::Book;
-use dramaturg::stages::chunk::{ChunkError, Params, books, chapters, chunk};
+use dramaturg::stages::chunk::{Params, chapters, chunk};
 use encoding_rs::{BIG5, GB18030, SHIFT_JIS, WINDOWS_1252};
 use proptest::prelude::*;
 use proptest::sample::Index;

@@ -6,7 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use dramaturg::llm::{Ask, AskError, Budget, Desk, Endpoint, Journal, Model, Offline, Price, Sampling, Secret, Shape};
+use dramaturg::llm::{
+    Ask, AskError, Budget, Endpoint, Journal, Model, Offline, OfflineAnswer, Price, Sampling, Secret, Session, Shape,
+};
 use dramaturg::prompt::{PromptError, Prompts};
 use dramaturg::schema::Message;
 use dramaturg::store::FileJournal;
@@ -37,8 +39,10 @@ impl Ask for Rate {
     fn check(&self, answer: &Rating) -> Result<(), String> {
         if answer.why.is_empty() { Err("`why` is empty".to_owned()) } else { Ok(()) }
     }
+}
 
-    fn offline(&self, _: &mut Offline<'_>) -> Rating {
+impl OfflineAnswer for Rate {
+    fn answer_offline(&self, _: &mut Offline<'_>) -> Rating {
         Rating { why: "so".to_owned(), score: 3 }
     }
 }
@@ -56,8 +60,10 @@ impl Ask for Say {
     fn shape(&self) -> Shape {
         Shape::Text
     }
+}
 
-    fn offline(&self, _: &mut Offline<'_>) -> String {
+impl OfflineAnswer for Say {
+    fn answer_offline(&self, _: &mut Offline<'_>) -> String {
         "嗯。".to_owned()
     }
 }
@@ -84,10 +90,10 @@ impl Run {
     fn at(folder: &Path, endpoint: Endpoint, budget: Budget, replay: bool) -> Self {
         let journal: Arc<dyn Journal> = Arc::new(FileJournal::open(&folder.join("journal.jsonl")).unwrap());
         let prompts = Prompts::new([], &BTreeMap::new()).unwrap();
-        let desk = Arc::new(Desk::new(7, prompts, journal, budget, replay));
+        let session = Arc::new(Session::new(7, prompts, journal, budget, replay));
         let sampling = Sampling { temperature: Some(0.5), max_tokens: Some(100), ..Sampling::default() };
         let price = Some(Price { input: 1.0, cached_input: None, output: 1.0 });
-        let model = Model::served("writer", endpoint, &sampling, Value::Null, price, 2, desk).unwrap();
+        let model = Model::served("writer", endpoint, &sampling, Value::Null, price, 2, session).unwrap();
         Self { model: Arc::new(model), _folder: None }
     }
 
@@ -97,7 +103,7 @@ impl Run {
 
     /// Returns (made, journal, failed, requests).
     fn counts(&self) -> (u64, u64, u64, u64) {
-        let totals = self.model.desk().ledger.totals();
+        let totals = self.model.session().usage_tracker.totals();
         (totals.made, totals.journal, totals.failed, totals.requests)
     }
 }
@@ -137,7 +143,7 @@ async fn what_does_not_pass_fails_the_call_and_is_counted() {
     assert!(matches!(error, AskError::Transient { tries: 3, .. }) && !error.ends_the_run(), "{error:?}");
     assert!(chain(&error).contains("HTTP 503 from `http://127.0.0.1:"), "{}", chain(&error));
     assert_eq!(run.counts(), (0, 0, 1, 3));
-    assert_eq!(run.model.desk().ledger.totals().usd, Some(0.0));
+    assert_eq!(run.model.session().usage_tracker.totals().usd, Some(0.0));
 }
 
 #[tokio::test]
@@ -164,12 +170,12 @@ async fn a_server_that_takes_requests_and_says_nothing_is_told_of_early_and_give
     let run = Run::new(endpoint);
     let news = Arc::new(std::sync::Mutex::new(Vec::new()));
     let (listener, begun) = (Arc::clone(&news), tokio::time::Instant::now());
-    run.model.desk().on_news(move |text| listener.lock().unwrap().push((begun.elapsed().as_secs(), text)));
+    run.model.session().on_news(move |text| listener.lock().unwrap().push((begun.elapsed().as_secs(), text)));
     let draws: Vec<String> = (0..12).map(|n| n.to_string()).collect();
     let said = futures::future::join_all(draws.iter().map(|draw| run.model.ask(&Say, draw))).await;
     assert!(said.iter().all(|said| matches!(said, Err(AskError::Unusable { .. }))), "{said:?}");
     assert!((600..1000).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
-    let requests = run.model.desk().ledger.totals().requests;
+    let requests = run.model.session().usage_tracker.totals().requests;
     assert!(requests < 30, "{requests}");
     let news = news.lock().unwrap();
     let told = |at, text: &str| news.iter().any(|(second, told)| (at..at + 5).contains(second) && told.contains(text));
@@ -205,7 +211,7 @@ async fn bounds_on_what_requests_take_hold_with_many_in_flight() {
         let draws: Vec<String> = (0..150).map(|n| n.to_string()).collect();
         let said = futures::future::join_all(draws.iter().map(|draw| run.model.ask(&Say, draw))).await;
         let over = said.iter().filter(|said| matches!(said, Err(AskError::Budget(_)))).count();
-        let totals = run.model.desk().ledger.totals();
+        let totals = run.model.session().usage_tracker.totals();
         // A reply may have 100 tokens and has 2; its prompt has 10. The last call that may begin leaves room for a long reply.
         assert!(totals.usage.prompt + totals.usage.completion <= 1000, "{totals:?}");
         assert!(totals.made >= 70, "those in flight are waited for: {totals:?}");
@@ -278,7 +284,7 @@ async fn half_a_surrogate_pair_kills_nothing() {
     let server = ScriptedServer::start([Scripted::Body(200, "x-test: 1", body.to_owned())]).await;
     let run = Run::new(server.endpoint());
     assert_eq!(run.model.ask(&Say, "1").await.expect("a reply"), "好\u{fffd}。");
-    let totals = run.model.desk().ledger.totals();
+    let totals = run.model.session().usage_tracker.totals();
     assert!(totals.usage.estimated && totals.usage.prompt > 0 && totals.usage.completion > 0, "{totals:?}");
 }
 
@@ -291,7 +297,7 @@ async fn a_bad_reply_is_asked_again_and_both_stand_in_the_journal() {
     let run = Run::at(folder.path(), server.endpoint(), Budget::default(), false);
     assert_eq!(run.rate().await.expect("the third reply is good"), good());
     assert_eq!(run.counts(), (1, 0, 0, 3));
-    assert_eq!(run.model.desk().ledger.totals().usage.prompt, 30);
+    assert_eq!(run.model.session().usage_tracker.totals().usage.prompt, 30);
     let bodies = server.bodies();
     assert_eq!(bodies[1]["messages"][2], json!({"role": "assistant", "content": bad}));
     let told = bodies[1]["messages"][3]["content"].as_str().unwrap();
@@ -326,7 +332,7 @@ async fn replies_that_stay_bad_fail_the_call() {
     let told = bodies[2]["messages"][3]["content"].as_str().unwrap();
     assert!(told.contains("not JSON") && told.contains("\"maximum\":5"), "the schema is spelt out: {told}");
     assert_eq!(run.counts(), (0, 0, 1, 3));
-    let faults = run.model.desk().ledger.faults();
+    let faults = run.model.session().usage_tracker.faults();
     assert_eq!(faults, [("writer".to_owned(), "bad_reply", 2), ("writer".to_owned(), "empty_reply", 1)]);
 }
 
@@ -431,8 +437,10 @@ async fn a_key_is_sent_and_never_shown() {
     assert_eq!(run.model.ask(&Say, "1").await.expect("a reply"), "你的密钥是 (secret)。");
     let error = run.rate().await.expect_err("a wrong key");
     let journal = std::fs::read_to_string(folder.path().join("journal.jsonl")).unwrap();
-    let ledger = format!("{:?}", run.model.desk().ledger);
-    for shown in [chain(&error), error.detail(), format!("{error:?}"), format!("{:?}", run.model), journal, ledger] {
+    let usage_tracker = format!("{:?}", run.model.session().usage_tracker);
+    for shown in
+        [chain(&error), error.detail(), format!("{error:?}"), format!("{:?}", run.model), journal, usage_tracker]
+    {
         assert!(!shown.contains("secret-0123") && !shown.contains("team-secret"), "{shown}");
     }
     let model = &run.model;
@@ -454,7 +462,7 @@ async fn no_permit_is_held_during_a_wait_and_a_stop_ends_it() {
         tokio::task::yield_now().await;
     }
     assert_eq!(run.model.ask(&Say, "1").await.expect("the only permit is free"), "好。");
-    run.model.desk().stop();
+    run.model.session().stop();
     let error = waiting.await.unwrap().expect_err("it was told to stop");
     assert!(matches!(error, AskError::Interrupted), "{error:?}");
     assert!(matches!(run.model.ask(&Say, "2").await, Err(AskError::Interrupted)));
@@ -494,7 +502,7 @@ async fn a_call_that_is_refused_for_its_number_loses_no_try() {
     let run = Run::new(server.endpoint());
     run.model.ask(&Say, "1").await.expect("a reply");
     assert_eq!(run.rate().await.expect("max_tries is 3, and it was refused five times"), good());
-    assert_eq!(run.model.desk().ledger.faults(), [("writer".to_owned(), "rate_limited", 5)]);
+    assert_eq!(run.model.session().usage_tracker.faults(), [("writer".to_owned(), "rate_limited", 5)]);
 }
 
 #[tokio::test]
@@ -508,7 +516,7 @@ async fn several_addresses_share_the_calls_and_a_dead_one_is_set_aside() {
     let run = Run::new(endpoint);
     let news = Arc::new(std::sync::Mutex::new(Vec::new()));
     let listener = Arc::clone(&news);
-    run.model.desk().on_news(move |text| listener.lock().unwrap().push(text));
+    run.model.session().on_news(move |text| listener.lock().unwrap().push(text));
     let draws: Vec<String> = (0..60).map(|n| n.to_string()).collect();
     let said = futures::future::join_all(draws.iter().map(|draw| run.model.ask(&Say, draw))).await;
     assert!(said.iter().all(Result::is_ok), "{said:?}");
@@ -539,17 +547,14 @@ async fn a_server_that_asks_for_a_long_wait_is_told_of() {
     let run = Run::new(server.endpoint());
     let (sender, receiver) = tokio::sync::oneshot::channel();
     let sender = std::sync::Mutex::new(Some(sender));
-    run.model.desk().on_news(move |text| drop(sender.lock().unwrap().take().map(|sender| sender.send(text))));
+    run.model.session().on_news(move |text| drop(sender.lock().unwrap().take().map(|sender| sender.send(text))));
     let model = Arc::clone(&run.model);
     let waiting = tokio::spawn(async move { model.ask(&Say, "1").await });
     let news = receiver.await.expect("it is told");
-    assert!(
-        news.contains("is rate limited (HTTP 429: slow down); 1 call waiting, next try in 30 s"),
-        "{news}"
-    );
-    run.model.desk().stop();
+    assert!(news.contains("is rate limited (HTTP 429: slow down); 1 call waiting, next try in 30 s"), "{news}");
+    run.model.session().stop();
     assert!(matches!(waiting.await.unwrap(), Err(AskError::Interrupted)), "what waits is let go");
-    assert_eq!(run.model.desk().in_flight(), 0);
+    assert_eq!(run.model.session().in_flight(), 0);
 }
 
 #[tokio::test]
@@ -599,9 +604,9 @@ fn a_base_url_is_checked_before_anything_is_asked() {
         let folder = tempfile::tempdir().unwrap();
         let journal: Arc<dyn Journal> = Arc::new(FileJournal::open(&folder.path().join("journal.jsonl")).unwrap());
         let prompts = Prompts::new([], &BTreeMap::new()).unwrap();
-        let desk = Arc::new(Desk::new(7, prompts, journal, Budget::default(), false));
+        let session = Arc::new(Session::new(7, prompts, journal, Budget::default(), false));
         let endpoint = Endpoint::new(base_url, "m");
-        let model = Model::served("writer", endpoint, &Sampling::default(), Value::Null, None, 2, desk);
+        let model = Model::served("writer", endpoint, &Sampling::default(), Value::Null, None, 2, session);
         assert!(matches!(model, Err(AskError::Unusable { .. })), "{base_url}");
     }
 }

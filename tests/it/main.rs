@@ -6,6 +6,7 @@
     reason = "a test that cannot go on fails, and none is in a hurry"
 )]
 
+mod attribution;
 mod borders;
 mod build;
 mod characters;
@@ -25,7 +26,6 @@ mod llm;
 mod money;
 mod pool;
 mod probe;
-mod reading;
 mod review;
 mod schemas;
 mod served;

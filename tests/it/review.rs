@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use dramaturg::store::{self, Dataset};
+use dramaturg::store;
+use dramaturg::store::Dataset;
 use polars::frame::DataFrame;
 use serde_json::Value;
 
@@ -61,26 +62,26 @@ fn vetoes_are_obeyed_and_shown() {
     let talk = |id: &str| id.split('#').next().expect("an id has parts").to_owned();
     // A sample, a whole conversation, and an edit in another conversation of either language.
     let (vetoed, edited) = (&english[0], chinese.last().expect("a sample"));
-    let barred = talk(&chinese[0]);
-    assert_ne!(barred, talk(edited), "{chinese:?}");
+    let exclusions = talk(&chinese[0]);
+    assert_ne!(exclusions, talk(edited), "{chinese:?}");
     vetoes(
         &run,
         &format!(
-            "[[veto]]\nid = \"{vetoed}\"\nreason = \"she would not say so\"\n\n[[veto]]\nid = \"{barred}\"\nreason = \"答非所问\"\n\n\
+            "[[veto]]\nid = \"{vetoed}\"\nreason = \"she would not say so\"\n\n[[veto]]\nid = \"{exclusions}\"\nreason = \"答非所问\"\n\n\
              [[edit]]\nid = \"{edited}\"\nreference = \"（点头）正是。\"\nreason = \"错字\"\n"
         ),
     );
     let told = run.build(&["--replay"], 0);
     let after = table(&run, "samples");
-    let gone: BTreeSet<String> = all.iter().filter(|id| *id == vetoed || talk(id) == barred).cloned().collect();
+    let gone: BTreeSet<String> = all.iter().filter(|id| *id == vetoed || talk(id) == exclusions).cloned().collect();
     let left: Vec<String> = all.iter().filter(|id| !gone.contains(*id)).cloned().collect();
     assert_eq!(ids(&after), left);
-    assert!(!ids(&table(&run, "conversations")).contains(&barred));
+    assert!(!ids(&table(&run, "conversations")).contains(&exclusions));
     assert_eq!(told["rejected"]["export"], gone.len() as u64 + 1, "{told}");
     let rejected = table(&run, "rejected");
     let reasons: BTreeSet<String> = texts(&rejected, "detail").into_iter().flatten().collect();
     assert!(reasons.contains("she would not say so") && reasons.contains("答非所问"), "{reasons:?}");
-    assert!(reasons.contains(&format!("答非所问 (the conversation `{barred}`)")), "{reasons:?}");
+    assert!(reasons.contains(&format!("答非所问 (the conversation `{exclusions}`)")), "{reasons:?}");
     let place = left.iter().position(|id| id == edited).expect("it stays");
     assert_eq!(texts(&after, "reference")[place].as_deref(), Some("（点头）正是。"));
     assert_eq!(texts(&after, "edited")[place].as_deref(), Some("错字"));
@@ -227,9 +228,7 @@ fn a_further_judge_is_added_compared_and_let_go() {
     assert_eq!(changes["left_out"].as_object().map(serde_json::Map::len), Some(1), "{changes}");
     let told = String::from_utf8_lossy(&run.run(&["diff", RUN, "before"]).stdout).into_owned();
     assert!(
-        told.contains(&format!(
-            "rejected, export vetoed: 0 added, 1 removed, 0 unchanged\n  removed  `{sample}`"
-        )),
+        told.contains(&format!("rejected, export vetoed: 0 added, 1 removed, 0 unchanged\n  removed  `{sample}`")),
         "{told}"
     );
 

@@ -7,7 +7,7 @@ use std::path::Path;
 #[test]
 fn schemas_do_not_drift() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas");
-    let schemas = dramaturg::pipeline::schemas();
+    let schemas = dramaturg::config::schemas();
     if std::env::var_os("UPDATE_SCHEMAS").is_some_and(|value| value == "1") {
         for (name, text) in &schemas {
             let path = folder.join(name);
@@ -30,7 +30,7 @@ fn schemas_do_not_drift() {
 
 #[test]
 fn schemas_take_the_shipped_files() {
-    let schemas = dramaturg::pipeline::schemas();
+    let schemas = dramaturg::config::schemas();
     let schema = |name: &str| {
         let (_, text) = schemas.iter().find(|(path, _)| path == name).expect("the schema is there");
         jsonschema::validator_for(&serde_json::from_str(text).expect("a schema is JSON")).expect("a schema")

@@ -121,10 +121,7 @@ async fn a_key_reaches_no_file_and_no_line() {
     assert_eq!(code, 4, "{stderr}");
     assert!(stdout.is_empty(), "{stdout}");
     assert!(stderr.contains("error: model `served` cannot be used\n  caused by: HTTP 401"), "{stderr}");
-    assert!(
-        stderr.contains("hint: set a valid key in the variable named by `models.served.api_key_env`"),
-        "{stderr}"
-    );
+    assert!(stderr.contains("hint: set a valid key in the variable named by `models.served.api_key_env`"), "{stderr}");
     assert!(!stderr.contains(KEY), "{stderr}");
     expect_nowhere(&[KEY, &address], &run.path().join("outputs"));
 }

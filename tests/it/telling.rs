@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use dramaturg::schema::{Chunk, Language};
-use dramaturg::stages::extract::{self, FoundScene, FoundScenes};
+use dramaturg::stages::extract;
+use dramaturg::stages::extract::{FoundScene, FoundScenes};
 use serde_json::{Value, json};
 
 use crate::extraction::{Read, extracted, read, reasons, scene, talk};

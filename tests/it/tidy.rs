@@ -3,18 +3,62 @@
 use std::path::{Path, PathBuf};
 
 /// What each room may import from the crate. A room may always import itself.
-const ROOMS: [(&str, &[&str]); 11] = [
+const ROOMS: [(&str, &[&str]); 18] = [
     ("schema", &[]),
     ("cells", &[]),
     ("seed", &[]),
     ("text", &["schema"]),
     ("prompt", &["schema"]),
     ("event", &["schema"]),
+    ("books", &["schema", "text"]),
+    ("attribution", &["schema", "text"]),
     ("llm", &["schema", "prompt", "seed"]),
-    ("stages", &["schema", "text", "cells", "seed", "prompt", "llm"]),
+    ("stages", &["schema", "text", "cells", "seed", "prompt", "books", "attribution", "llm"]),
+    ("offline", &["schema", "text", "seed", "attribution", "llm", "stages"]),
     ("store", &["schema", "llm"]),
-    ("pipeline", &["schema", "text", "cells", "seed", "prompt", "event", "llm", "stages", "store"]),
-    ("cli", &["schema", "text", "cells", "seed", "prompt", "event", "llm", "stages", "store", "pipeline"]),
+    ("config", &["schema", "text", "prompt", "books", "attribution", "llm", "stages", "store"]),
+    ("dataset", &["schema", "text", "cells", "seed", "attribution", "llm", "stages", "store", "config"]),
+    (
+        "pipeline",
+        &[
+            "schema",
+            "text",
+            "cells",
+            "seed",
+            "prompt",
+            "event",
+            "books",
+            "attribution",
+            "llm",
+            "stages",
+            "offline",
+            "store",
+            "config",
+            "dataset",
+        ],
+    ),
+    (
+        "cli",
+        &[
+            "schema",
+            "text",
+            "cells",
+            "seed",
+            "prompt",
+            "event",
+            "books",
+            "attribution",
+            "llm",
+            "stages",
+            "offline",
+            "store",
+            "config",
+            "dataset",
+            "pipeline",
+        ],
+    ),
+    ("lib", &[]),
+    ("main", &[]),
 ];
 
 fn sources() -> Vec<(PathBuf, String)> {

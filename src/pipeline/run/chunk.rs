@@ -6,11 +6,12 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use super::super::records::Records;
-use super::super::shelf::Listed;
-use super::super::{RunError, Stage};
-use super::{Road, chain, cores};
+use super::{Runner, chain, cores};
 use crate::event::Event;
+use crate::pipeline::book_source::Listed;
+use crate::pipeline::error::RunError;
+use crate::pipeline::records::Records;
+use crate::pipeline::stage::Stage;
 use crate::schema::{Book, Reject};
 
 /// Reject reason of a book that cannot be read.
@@ -25,23 +26,23 @@ pub(super) fn is_unread(reject: &Reject) -> bool {
     reject.stage == Stage::Chunk.verb() && matches!(reject.reason.as_str(), UNREADABLE | SAME_SLUG)
 }
 
-impl Road {
+impl Runner {
     /// Reads the books and counts their chunks. Books that cannot be read are rejected; the others are used.
     pub(super) async fn chunk(self: &Arc<Self>, records: &mut Records) -> Result<Vec<Listed>, RunError> {
         let total = self.shelf.files() as u64;
         self.start(Stage::Chunk, Some(total));
-        let mut reading = JoinSet::new();
+        let mut attribution = JoinSet::new();
         // As many files at a time as there are cores; more would only use more memory.
         let places = Arc::new(Semaphore::new(cores()));
         for file in 0..self.shelf.files() {
-            let (road, places) = (Arc::clone(self), Arc::clone(&places));
-            reading.spawn(async move {
+            let (runner, places) = (Arc::clone(self), Arc::clone(&places));
+            attribution.spawn(async move {
                 let _place = places.acquire_owned().await.expect("the semaphore is never closed");
-                (file, Arc::clone(&road).blocking(move || road.shelf.list(file)).await)
+                (file, Arc::clone(&runner).blocking(move || runner.shelf.list(file)).await)
             });
         }
         let (mut listed, mut failed, mut done) = (BTreeMap::new(), BTreeMap::new(), 0);
-        while let Some(joined) = reading.join_next().await {
+        while let Some(joined) = attribution.join_next().await {
             let (file, books) = joined.expect("reading a book does not panic");
             for (place, book) in books.into_iter().enumerate() {
                 match book {

@@ -4,12 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::super::records::Records;
-use super::super::shelf::{self, Listed, ReadBook, Rereader};
-use super::super::{ModelEntry, RunError, Stage};
 use super::chunk::UNREADABLE;
-use super::{Road, Tasks, chain, cores};
+use super::{Runner, Tasks, chain, cores};
+use crate::config::ModelEntry;
 use crate::event::Event;
+use crate::pipeline::book_source::{self, Listed, ReadBook, Rereader};
+use crate::pipeline::error::RunError;
+use crate::pipeline::records::Records;
+use crate::pipeline::stage::Stage;
 use crate::schema::{Chunk, Language, Reject, Scene};
 use crate::stages::{chunk, extract};
 use crate::store::{Pool, PoolIndex, Written};
@@ -30,7 +32,7 @@ struct Folded {
     rejects: Vec<Reject>,
 }
 
-impl Road {
+impl Runner {
     /// Extracts scenes from the chunks, in order within a book and with books in parallel, and writes them to the pool.
     /// Returns the index of the pool, including custom scenes, and the pool's hash.
     pub(super) async fn extract(
@@ -42,7 +44,7 @@ impl Road {
         self.start(Stage::Extract, Some(total));
         let mut pool = Filling {
             // Adding verdicts changes no scenes.
-            pool: Arc::new(if self.desk.rehearsal().is_some() || !self.options.judges.is_empty() {
+            pool: Arc::new(if self.session.rehearsal().is_some() || !self.options.judges.is_empty() {
                 Pool::rehearse(self.loaded.file.extract.pool.as_ref())
             } else {
                 Pool::open(self.loaded.file.extract.pool.as_ref())?
@@ -52,7 +54,7 @@ impl Road {
         };
         let done = Arc::new(AtomicU64::new(0));
         let mut rereader = Rereader::new(Arc::clone(&self.shelf));
-        let mut folds = Tasks::new(&self.desk);
+        let mut folds = Tasks::new(&self.session);
         let most = self.books_at_once();
         for listed in books {
             // A book is read only when a slot is free, so memory does not grow with the number of books.
@@ -73,8 +75,8 @@ impl Road {
             rereader = back;
             match found {
                 Ok(book) => {
-                    let (road, done, pool) = (Arc::clone(self), Arc::clone(&done), Arc::clone(&pool.pool));
-                    folds.spawn(async move { road.fold(book, pool, &done, total).await });
+                    let (runner, done, pool) = (Arc::clone(self), Arc::clone(&done), Arc::clone(&pool.pool));
+                    folds.spawn(async move { runner.fold(book, pool, &done, total).await });
                 }
                 Err(error) => self.reject(records, [Reject::new("chunk", path, UNREADABLE, chain(&error))]),
             }
@@ -102,7 +104,7 @@ impl Road {
                 folded.scenes.len()
             ))),
             Err(fault) => {
-                self.desk.stop();
+                self.session.stop();
                 pool.fault.get_or_insert(fault.into());
             }
         }
@@ -122,7 +124,7 @@ impl Road {
     /// Extracts the scenes of a book, chunk by chunk.
     async fn fold(&self, read: ReadBook, pool: Arc<Pool>, done: &AtomicU64, total: u64) -> Result<Folded, RunError> {
         let mut read = read;
-        let (facts, read) = self.blocking(move || (shelf::facts(&mut read, &pool), read)).await;
+        let (facts, read) = self.blocking(move || (book_source::facts(&mut read, &pool), read)).await;
         let (facts, note) = facts?;
         if let Some(note) = note {
             self.reporter.report(Event::Note(note));

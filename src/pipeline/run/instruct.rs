@@ -7,12 +7,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::super::books::open_books;
-use super::super::records::Records;
-use super::super::{RunError, Stage};
 use super::chunk::UNREADABLE;
-use super::{Road, Tasks, chain, cores};
+use super::{Runner, Tasks, chain, cores};
+use crate::attribution;
+use crate::config::open_books;
 use crate::event::Event;
+use crate::pipeline::error::RunError;
+use crate::pipeline::records::Records;
+use crate::pipeline::stage::Stage;
 use crate::schema::{Book, Character, CharacterType, Distinctness, Language, Reject, Scene, slug};
 use crate::stages::extract;
 use crate::stages::instruct::{self, Act, Role, Roles};
@@ -63,7 +65,7 @@ struct Cast {
     general: Vec<instruct::General>,
 }
 
-impl Road {
+impl Runner {
     /// Creates role data: selects roles source by source, then reads each source again and processes its roles. Only
     /// roles in progress are in memory.
     pub(super) async fn instruct(
@@ -83,9 +85,11 @@ impl Road {
         self.start(Stage::Instruct, None);
         let threads = NonZeroUsize::new(cores()).unwrap_or(NonZeroUsize::MIN);
         let seed = self.loaded.file.seed;
-        let road = Arc::clone(self);
+        let runner = Arc::clone(self);
         let (general, rejects) = self
-            .blocking(move || instruct::general(&road.loaded.file.instruct, &road.loaded.instructions, seed, threads))
+            .blocking(move || {
+                instruct::general(&runner.loaded.file.instruct, &runner.loaded.instructions, seed, threads)
+            })
             .await;
         self.reject(records, rejects);
         let cast = Arc::new(Cast { general, ..self.cast(books, scenes, &records.characters) });
@@ -133,7 +137,7 @@ impl Road {
     async fn taken(self: &Arc<Self>, cast: &Arc<Cast>, records: &mut Records) -> Result<Vec<Taken>, RunError> {
         let limit = self.options.limit.map_or(usize::MAX, |limit| limit as usize);
         let at_once = if limit == usize::MAX { self.roles_at_once() } else { 1 };
-        let mut tasks = Tasks::new(&self.desk);
+        let mut tasks = Tasks::new(&self.session);
         let mut found: Vec<Taken> = Vec::new();
         let mut next = 0;
         loop {
@@ -142,10 +146,10 @@ impl Road {
                 let is_full =
                     |language: Language| best.iter().filter(|role| role.language == language).count() >= limit;
                 let wanted: Vec<Language> = Language::ALL.into_iter().filter(|language| !is_full(*language)).collect();
-                let (road, cast) = (Arc::clone(self), Arc::clone(cast));
+                let (runner, cast) = (Arc::clone(self), Arc::clone(cast));
                 if !wanted.is_empty() {
                     let source = next;
-                    tasks.spawn(async move { road.picked(&cast, source, &wanted).await });
+                    tasks.spawn(async move { runner.picked(&cast, source, &wanted).await });
                 }
                 next += 1;
             }
@@ -244,7 +248,7 @@ impl Road {
         for role in taken {
             by_source.entry(role.source).or_default().insert(role.id, role.grade);
         }
-        let mut tasks = Tasks::new(&self.desk);
+        let mut tasks = Tasks::new(&self.session);
         let begun: Result<(), RunError> = async {
             for (source, mut grades) in by_source {
                 if tasks.failed() {
@@ -260,8 +264,8 @@ impl Road {
                     if tasks.failed() {
                         break;
                     }
-                    let (road, cast, done) = (Arc::clone(self), Arc::clone(cast), Arc::clone(&done));
-                    tasks.spawn(async move { road.work(role, grade, &cast.general, (&done, total)).await });
+                    let (runner, cast, done) = (Arc::clone(self), Arc::clone(cast), Arc::clone(&done));
+                    tasks.spawn(async move { runner.work(role, grade, &cast.general, (&done, total)).await });
                 }
                 for id in grades.into_keys().filter(|_| !tasks.failed()) {
                     let detail = "its book or script has changed since the role was selected".to_owned();
@@ -272,7 +276,7 @@ impl Road {
         }
         .await;
         // Calls in flight are paid for, so they are saved in the journal even after an error.
-        let mut fault = begun.inspect_err(|_| self.desk.stop()).err();
+        let mut fault = begun.inspect_err(|_| self.session.stop()).err();
         while let Some(worked) = tasks.next().await {
             if let Err(error) = self.keep(&mut harvest, records, worked) {
                 fault.get_or_insert(error);
@@ -320,7 +324,7 @@ impl Road {
             Ok(mut gleaned) => {
                 self.reject(records, std::mem::take(&mut gleaned.rejects));
                 harvest.add(&gleaned);
-                records.roles.add(&gleaned).inspect_err(|_| self.desk.stop())?;
+                records.roles.add(&gleaned).inspect_err(|_| self.session.stop())?;
             }
             Err(reject) => self.reject(records, [reject]),
         }
@@ -329,8 +333,8 @@ impl Road {
 
     /// Reads the roles of a source.
     async fn roles(self: &Arc<Self>, cast: &Arc<Cast>, source: usize) -> Result<(Vec<Role>, Vec<Reject>), RunError> {
-        let (road, cast) = (Arc::clone(self), Arc::clone(cast));
-        self.blocking(move || road.read_roles(&cast, &cast.sources[source])).await
+        let (runner, cast) = (Arc::clone(self), Arc::clone(cast));
+        self.blocking(move || runner.read_roles(&cast, &cast.sources[source])).await
     }
 
     fn read_roles(&self, cast: &Cast, source: &Source) -> Result<(Vec<Role>, Vec<Reject>), RunError> {
@@ -390,10 +394,12 @@ fn acts_of(scenes: &[Scene], language: Option<Language>) -> Vec<Act> {
 
 /// Reads the roles of a script.
 fn script_roles(params: &instruct::Params, script: &Book, rejects: &mut Vec<Reject>) -> Vec<Role> {
-    let reading = extract::reading::read(&script.text, script.language, true);
-    let acts: Vec<Act> =
-        extract::acts(&reading, &script.text).iter().map(|utterances| Act::new(utterances, str::to_owned)).collect();
-    let character = |person: &extract::reading::Person| Character {
+    let attribution = attribution::read(&script.text, script.language, true);
+    let acts: Vec<Act> = extract::acts(&attribution, &script.text)
+        .iter()
+        .map(|utterances| Act::new(utterances, str::to_owned))
+        .collect();
+    let character = |person: &attribution::Person| Character {
         id: Character::picked_id(&person.name, &script.slug),
         name: person.name.clone(),
         aliases: person.aliases.iter().filter(|alias| slug(alias) != slug(&person.name)).cloned().collect(),
@@ -405,7 +411,7 @@ fn script_roles(params: &instruct::Params, script: &Book, rejects: &mut Vec<Reje
         lines: Vec::new(),
         model: None,
     };
-    let people = reading.people.iter().filter(|person| person.lines > 0).map(character);
+    let people = attribution.people.iter().filter(|person| person.lines > 0).map(character);
     let roles = people.map(|person| Role::new(params, &person, &acts, &script.slug, true)).collect();
     enough(params, &script.slug, roles, rejects)
 }

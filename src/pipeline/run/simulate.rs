@@ -4,11 +4,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::super::records::{PlayedRecords, Records};
-use super::super::{ModelEntry, RunError, Stage};
-use super::{Road, Tasks, cores};
+use super::{Runner, Tasks, cores};
+use crate::config::ModelEntry;
 use crate::event::Event;
 use crate::llm::Model;
+use crate::pipeline::error::RunError;
+use crate::pipeline::records::{PlayedRecords, Records};
+use crate::pipeline::stage::Stage;
 use crate::schema::{Character, Scene, SceneHead};
 use crate::stages::simulate;
 use crate::store::PoolIndex;
@@ -27,7 +29,7 @@ struct Lanes {
     scenes: Arc<PoolIndex>,
 }
 
-impl Road {
+impl Runner {
     /// Simulates all lanes in parallel.
     pub(super) async fn simulate(
         self: &Arc<Self>,
@@ -49,12 +51,12 @@ impl Road {
         self.start(Stage::Simulate, Some(total));
         let done = Arc::new(AtomicU64::new(0));
         let places = Arc::new(simulate::Places::new(self.conversations_at_once()));
-        let mut plays = Tasks::new(&self.desk);
+        let mut plays = Tasks::new(&self.session);
         for (character, sources) in sets {
-            let (road, done) = (Arc::clone(self), Arc::clone(&done));
+            let (runner, done) = (Arc::clone(self), Arc::clone(&done));
             let lanes = Lanes { character: character.clone(), sources, scenes: Arc::clone(scenes) };
             let (played, places) = (Arc::clone(&records.played), Arc::clone(&places));
-            plays.spawn(async move { road.play(&lanes, &played, &places, &done, total).await });
+            plays.spawn(async move { runner.play(&lanes, &played, &places, &done, total).await });
         }
         for end in plays.all().await {
             self.reject(records, end.rejects);

@@ -4,19 +4,20 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::super::records::Records;
-use super::super::{RunError, Stage};
-use super::{Road, Tasks};
+use super::{Runner, Tasks};
 use crate::event::Event;
+use crate::pipeline::error::RunError;
+use crate::pipeline::records::Records;
+use crate::pipeline::stage::Stage;
 use crate::schema::{Book, Character, Language, SceneHead};
-use crate::stages::synthesize::{Likeness, Lookalikes, MOST_FURTHER, Nth, Resemblance, Synthesized, established};
-use crate::stages::{simulate, synthesize};
+use crate::stages::simulate;
+use crate::stages::synthesize::{self, Likeness, Lookalikes, MOST_FURTHER, Nth, Resemblance, Synthesized, established};
 use crate::store::PoolIndex;
 
 /// Made-up characters by language and world.
 type Made = Vec<(Language, u32, Synthesized)>;
 
-impl Road {
+impl Runner {
     /// Adds made-up characters, rejecting those too similar to another made-up character or to a book character.
     /// `lookalikes` yields the similar book character of each, if any, in order. Returns the number rejected, by the
     /// stage or here.
@@ -85,9 +86,9 @@ impl Road {
         if made.is_empty() {
             return Ok(Vec::new());
         }
-        let (road, scenes) = (Arc::clone(self), Arc::clone(scenes));
+        let (runner, scenes) = (Arc::clone(self), Arc::clone(scenes));
         self.blocking(move || {
-            let drawn = simulate::DrawnBooks::new(&road.loaded.file.simulate);
+            let drawn = simulate::DrawnBooks::new(&runner.loaded.file.simulate);
             let languages: BTreeSet<Language> = made.iter().map(|character| character.language).collect();
             let mut lookalikes = Lookalikes::new(&made);
             let is_read = |head: &SceneHead| languages.contains(&head.language) && drawn.has(&head.book);
@@ -172,7 +173,7 @@ impl Road {
         let total: u64 = Language::ALL.iter().map(|&language| u64::from(wanted(language))).sum();
         self.start(Stage::Synthesize, Some(total));
         let done = Arc::new(AtomicU64::new(0));
-        let mut made = Tasks::new(&self.desk);
+        let mut made = Tasks::new(&self.session);
         for language in Language::ALL {
             let mut left = wanted(language);
             for world in 0.. {
@@ -181,11 +182,11 @@ impl Road {
                 }
                 let count = left.min(params.characters_per_world.max(1));
                 left -= count;
-                let (road, done) = (Arc::clone(self), Arc::clone(&done));
+                let (runner, done) = (Arc::clone(self), Arc::clone(&done));
                 made.spawn(async move {
-                    let made = road.made_up(language, Nth::planned(world), count).await?;
+                    let made = runner.made_up(language, Nth::planned(world), count).await?;
                     let done = done.fetch_add(count.into(), Ordering::Relaxed) + u64::from(count);
-                    road.advance(Stage::Synthesize, done, Some(total));
+                    runner.advance(Stage::Synthesize, done, Some(total));
                     Ok(made)
                 });
             }
@@ -197,8 +198,8 @@ impl Road {
                 break;
             }
             for (language, world, left_out) in missing {
-                let road = Arc::clone(self);
-                made.spawn(async move { road.made_up(language, Nth { world, further }, left_out).await });
+                let runner = Arc::clone(self);
+                made.spawn(async move { runner.made_up(language, Nth { world, further }, left_out).await });
             }
             missing = self.join_all(made.all().await, scenes, &established, &mut made_up, records).await?;
         }

@@ -2,20 +2,20 @@
 
 use tokio::task::JoinSet;
 
-use super::super::RunError;
-use crate::llm::{AskError, Desk};
+use crate::llm::{AskError, Session};
+use crate::pipeline::error::RunError;
 
 /// Concurrent tasks of a stage. After the first error that ends the run no new calls are started, and calls in flight
 /// are finished and saved.
 pub(super) struct Tasks<'a, T> {
     running: JoinSet<Result<T, RunError>>,
-    desk: &'a Desk,
+    session: &'a Session,
     worst: Option<RunError>,
 }
 
 impl<'a, T: Send + 'static> Tasks<'a, T> {
-    pub(super) fn new(desk: &'a Desk) -> Self {
-        Self { running: JoinSet::new(), desk, worst: None }
+    pub(super) fn new(session: &'a Session) -> Self {
+        Self { running: JoinSet::new(), session, worst: None }
     }
 
     pub(super) fn spawn(&mut self, task: impl Future<Output = Result<T, RunError>> + Send + 'static) {
@@ -36,7 +36,7 @@ impl<'a, T: Send + 'static> Tasks<'a, T> {
             match joined.expect("stages do not panic") {
                 Ok(result) => return Some(result),
                 Err(error) => {
-                    self.desk.stop();
+                    self.session.stop();
                     // The cause of an interruption is more informative than the interruption.
                     if matches!(self.worst, None | Some(RunError::Ask(AskError::Interrupted))) {
                         self.worst = Some(error);

@@ -6,10 +6,10 @@
 use memchr::memchr_iter;
 
 use super::Params;
-use super::books::Points;
-use super::language::language;
-use super::matter::Story;
-use super::sequence::rank;
+use super::chapters::boilerplate::Story;
+use super::chapters::sequence::rank;
+use crate::books::language::language;
+use crate::books::reader::Points;
 use crate::llm::{Estimate, estimate_tokens};
 use crate::schema::{Book, Chapter, Chunk, Reject};
 use crate::text::{Shape, paragraph_starts};
@@ -493,10 +493,11 @@ fn opening(text: &str, chapters: &[Chapter], starts: &[usize], place: usize) -> 
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::chapters::count;
-    use super::super::{chapters, read};
     use super::*;
+    use crate::books::read;
     use crate::llm::Tokenizer;
+    use crate::stages::chunk::chapters;
+    use crate::stages::chunk::chapters::count;
 
     fn book(text: &str) -> Book {
         read("a_book.txt", text.as_bytes(), None).expect("reads")

@@ -3,43 +3,15 @@
 //! Everything except [`borders`] is a pure function of the bytes and the [`Params`]: it opens no file, asks no model,
 //! and runs in time linear in the length of the book.
 
-mod archive;
-mod asides;
-mod books;
-mod border;
-mod candidates;
-mod chapters;
-mod choice;
+mod boundary;
+mod chapter_filter;
+pub(crate) mod chapters;
 mod chunks;
-mod decode;
-mod epub;
-mod error;
-mod forms;
-mod headings;
-mod headless;
-mod html;
-mod jsonl;
-mod language;
-#[cfg(test)]
-mod layouts;
-mod markdown;
-mod markup;
-mod matter;
-mod numerals;
-mod package;
-mod references;
-mod sequence;
-mod skipped;
-mod structure;
-mod tags;
-mod titles;
 
-pub use books::{Books, MAX_BYTES, books, read};
-pub use border::{Cut, FindBorder, FoundBorder, borders};
+pub use boundary::{Cut, FindBorder, FoundBorder, borders};
+pub use chapter_filter::{Choice, ChoiceError, places};
 pub use chapters::chapters;
-pub use choice::{Choice, ChoiceError, places};
 pub use chunks::chunk;
-pub use error::ChunkError;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -7,7 +7,7 @@ use polars::prelude::{DataFrame, DataType, Field, Series, TimeUnit};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::Value;
 
-use super::matter::scalar;
+use crate::dataset::card_update::front_matter::scalar;
 use crate::schema::{Character, Conversation, Reject, RoleGeneral, RoleProfile, RoleSpecific, Sample, Scene};
 
 /// Why a column of the program's own tables always has a type name.
@@ -16,7 +16,7 @@ pub(super) const OURS: &str = "the program's own column types have names in `dat
 /// Returns the features of a frame in the notation that the `datasets` library writes into cards, each line indented by
 /// `indent` spaces. Returns `None` if the library has no name for a type, which only happens in tables of other
 /// programs.
-pub(super) fn features(frame: &DataFrame, indent: usize) -> Option<String> {
+pub(crate) fn features(frame: &DataFrame, indent: usize) -> Option<String> {
     let mut yaml = String::new();
     for field in fields(frame) {
         write_feature(&mut yaml, &field, indent)?;
@@ -252,9 +252,9 @@ fn describe(notes: &mut Vec<Note>, within: &str, field: &Field, record: &Value, 
 mod tests {
     use polars::prelude::{Column, DataFrame, DataType, TimeUnit, TimeZone};
 
-    use super::super::fixture::{Records, built, records};
     use super::{ArrowBytes, features, notes};
     use crate::schema::Character;
+    use crate::stages::export::fixture::{Records, built, records};
 
     #[test]
     fn features_read_as_the_library_writes_them() {

@@ -2,8 +2,12 @@
 
 use polars::frame::DataFrame;
 
+use super::card::{About, AboutBook, AboutPart};
 use super::groups::{Row, table};
-use super::{About, AboutBook, AboutPart, Charge, ExportError, Params, Rights, Table};
+use super::quote_limits::Rights;
+use super::report::Charge;
+use super::tally::Table;
+use super::{ExportError, Params};
 use crate::schema::{
     Attribute, ByLanguage, Candidate, CastMember, Character, CharacterType, Conversation, Dimension, EndedBy, Grounded,
     Language, Line, Message, Motivation, Quality, Reject, Sample, Scene, SceneCharacter, Turn, TurnKind, Utterance,
@@ -150,23 +154,23 @@ fn scene(id: &str, language: Language) -> Scene {
 
 /// All records of a run, in any order.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Records {
-    pub(super) samples: Vec<Sample>,
+pub(crate) struct Records {
+    pub(crate) samples: Vec<Sample>,
     pub(super) conversations: Vec<Conversation>,
-    pub(super) scenes: Vec<Scene>,
-    pub(super) characters: Vec<Character>,
-    pub(super) rejects: Vec<Reject>,
+    pub(crate) scenes: Vec<Scene>,
+    pub(crate) characters: Vec<Character>,
+    pub(crate) rejects: Vec<Reject>,
 }
 
 /// A table with its rows.
 #[derive(Debug, Clone)]
-pub(super) struct Built {
-    pub(super) table: Table,
-    pub(super) frame: DataFrame,
+pub(crate) struct Built {
+    pub(crate) table: Table,
+    pub(crate) frame: DataFrame,
 }
 
 /// Builds the tables of records in the order of the card, with the rows sorted as the callers of `table` sort them.
-pub(super) fn built(records: &Records) -> Result<Vec<Built>, ExportError> {
+pub(crate) fn built(records: &Records) -> Result<Vec<Built>, ExportError> {
     fn one<T: Row + Clone, K: Ord>(rows: &[T], key: impl Fn(&T) -> K) -> Result<Option<Built>, ExportError> {
         let mut rows = rows.to_vec();
         rows.sort_by_key(key);
@@ -192,12 +196,12 @@ pub(super) fn built(records: &Records) -> Result<Vec<Built>, ExportError> {
 }
 
 /// Builds the tables without their rows.
-pub(super) fn tables(records: &Records) -> Vec<Table> {
+pub(crate) fn tables(records: &Records) -> Vec<Table> {
     built(records).expect("all numbers fit their columns").into_iter().map(|built| built.table).collect()
 }
 
 /// Returns rows for every config. Every optional field is null in some row, and every list is empty in some row.
-pub(super) fn records() -> Records {
+pub(crate) fn records() -> Records {
     Records {
         samples: vec![
             sample("陆怀舟/writer/0#5", Language::Zh),
@@ -274,7 +278,7 @@ pub(super) fn records() -> Records {
 }
 
 /// Returns a run with everything that a card can show.
-pub(super) fn about() -> About {
+pub(crate) fn about() -> About {
     let both = |en: &str, zh: &str| ByLanguage { en: en.to_owned(), zh: zh.to_owned() };
     let dimension = |code: &str, en: &str, zh: &str| Dimension {
         code: code.into(),

@@ -2,9 +2,9 @@
 
 use polars::prelude::DataFrame;
 
-use super::rights::Rights;
-use super::tally::Tally;
-use super::{ExportError, Table};
+use super::ExportError;
+use super::quote_limits::Rights;
+use super::tally::{Table, Tally};
 
 /// The number of rows that are converted to columns at once.
 const STEP: usize = 250;
@@ -76,10 +76,10 @@ fn stacked(config: &'static str, mut whole: DataFrame, frame: DataFrame) -> Resu
 
 #[cfg(test)]
 mod tests {
-    use super::super::Params;
-    use super::super::fixture::records;
     use super::*;
     use crate::schema::Scene;
+    use crate::stages::export::Params;
+    use crate::stages::export::fixture::records;
 
     fn all() -> Rights {
         Rights::new(&Params::default(), 0)

@@ -5,39 +5,30 @@
 //! declared, not inferred from rows, so a table has the same schema whatever it contains.
 
 mod amounts;
-mod card;
+pub(crate) mod card;
 mod columns;
-mod expected;
-mod features;
+mod expected_columns;
+pub(crate) mod features;
 #[cfg(test)]
-mod fixture;
-mod formats;
-mod forms;
-mod front;
+pub(crate) mod fixture;
 mod groups;
-mod marks;
-mod matter;
+pub(crate) mod markers;
+mod quote_limits;
 mod report;
-mod revision;
-mod rights;
-mod roles;
-mod splits;
+pub(crate) mod role_tables;
+mod split_rows;
 mod tables;
 mod tally;
-mod yaml;
 
 pub use amounts::{dollars, percent, thousands};
 pub use card::{About, AboutBook, AboutPart, card};
-pub use expected::expected;
-pub use formats::{CONFIGS, Format, Formed, Frame};
-pub use forms::{Form, Lines};
+pub use expected_columns::expected;
 pub use groups::{Row, table};
-pub use marks::MarkFault;
-pub use report::{Agreement, Charge, Figures, Reading, Report, report, report_tells, rereport};
-pub use revision::{CardFault, CardRows, Division, card_rows, counted, recard};
-pub use rights::Rights;
-pub use roles::HeldOut;
-pub use splits::{Groups, SplitRows};
+pub use markers::MarkFault;
+pub use quote_limits::Rights;
+pub use report::{Agreement, Attribution, Charge, Figures, Report, report, report_tells, rereport};
+pub use role_tables::HeldOut;
+pub use split_rows::{Groups, SplitRows};
 pub use tally::{Table, Tally};
 
 use polars::error::PolarsError;

@@ -313,10 +313,10 @@ mod tests {
 
     use polars::prelude::{AnyValue, DataFrame, ParquetReader, ParquetWriter, SerReader as _};
 
-    use super::super::ExportError;
-    use super::super::features::notes;
-    use super::super::fixture::{Built, Records, built, records, sample};
     use crate::schema::Language;
+    use crate::stages::export::ExportError;
+    use crate::stages::export::features::notes;
+    use crate::stages::export::fixture::{Built, Records, built, records, sample};
 
     /// Returns every column and nested field with its type.
     fn schema(config: &str, frame: &DataFrame) -> Vec<String> {

@@ -1,28 +1,28 @@
 //! A script as acts of utterances: speeches with their actions, and the narration in between. Nothing is selected, so
 //! that the whole part of a role is there.
 
-use super::reading::{Quotation, Reading};
+use crate::attribution::{Attribution, Quotation};
 use crate::schema::{Utterance, slug};
 use crate::text::plain;
 
 /// Returns the acts of a script, without those that have no speech. A heading begins an act and is its first line of
 /// narration.
 #[must_use]
-pub fn acts(reading: &Reading, text: &str) -> Vec<Vec<Utterance>> {
+pub fn acts(attribution: &Attribution, text: &str) -> Vec<Vec<Utterance>> {
     let chars: Vec<char> = text.chars().collect();
     let slice = |start: u32, end: u32| -> String {
         let part: String = chars[start as usize..end as usize].iter().collect();
         part.split_whitespace().collect::<Vec<_>>().join(" ")
     };
-    let mut quotations = reading.quotations.iter().peekable();
-    let first = reading.quotations.first().map_or(u32::MAX, |quotation| quotation.start);
+    let mut quotations = attribution.quotations.iter().peekable();
+    let first = attribution.quotations.first().map_or(u32::MAX, |quotation| quotation.start);
     let (mut acts, mut open): (Vec<Vec<Utterance>>, Vec<Utterance>) = (Vec::new(), Vec::new());
     // Text before the first heading and the first speech is a title page.
     let mut begun = false;
-    for paragraph in &reading.paragraphs {
+    for paragraph in &attribution.paragraphs {
         // A name above a speech looks like a heading but is already the speaker; so are parentheses there.
         if let Some(next) = quotations.peek().filter(|next| next.start >= paragraph.end)
-            && leads_in(&slice(paragraph.start, paragraph.end), next, reading)
+            && leads_in(&slice(paragraph.start, paragraph.end), next, attribution)
         {
             begun = true;
             continue;
@@ -34,7 +34,7 @@ pub fn acts(reading: &Reading, text: &str) -> Vec<Vec<Utterance>> {
         let mut spoken = false;
         while let Some(quotation) = quotations.next_if(|quotation| quotation.start < paragraph.end) {
             spoken = true;
-            let speaker = quotation.speaker.map(|speaker| reading.people[speaker].name.clone());
+            let speaker = quotation.speaker.map(|speaker| attribution.people[speaker].name.clone());
             open.push(utterance(
                 speaker.unwrap_or_else(|| Utterance::ENVIRONMENT.to_owned()),
                 quotation.action.clone(),
@@ -57,14 +57,14 @@ pub fn acts(reading: &Reading, text: &str) -> Vec<Vec<Utterance>> {
 }
 
 /// Whether a paragraph without speech belongs to the speech after it: its speaker or its action.
-fn leads_in(paragraph: &str, next: &Quotation, reading: &Reading) -> bool {
+fn leads_in(paragraph: &str, next: &Quotation, attribution: &Attribution) -> bool {
     let action = |action: &String| plain(action) == plain(paragraph) && paragraph.starts_with(['(', '（']);
     if next.action.as_ref().is_some_and(action) {
         return true;
     }
     // `(O.S.)`, `(CONT’D)` follow the name.
     let name = paragraph.split(['(', '（', '^']).next().unwrap_or_default();
-    let person = next.speaker.map(|speaker| &reading.people[speaker]);
+    let person = next.speaker.map(|speaker| &attribution.people[speaker]);
     person
         .is_some_and(|person| std::iter::once(&person.name).chain(&person.aliases).any(|form| slug(form) == slug(name)))
 }
@@ -84,14 +84,14 @@ fn utterance(speaker: String, action: Option<String>, speech: Option<String>, pl
 
 #[cfg(test)]
 mod tests {
-    use super::super::reading::read;
     use super::*;
+    use crate::attribution::read;
     use crate::schema::Language;
 
     fn told(text: &str, language: Language) -> Vec<Vec<String>> {
-        let reading = read(text, language, true);
+        let attribution = read(text, language, true);
         let line = |utterance: &Utterance| format!("{}|{}", utterance.speaker, utterance.content());
-        acts(&reading, text).iter().map(|act| act.iter().map(line).collect()).collect()
+        acts(&attribution, text).iter().map(|act| act.iter().map(line).collect()).collect()
     }
 
     #[test]

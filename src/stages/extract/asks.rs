@@ -3,76 +3,76 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::doubts::is_foreign;
+use super::answer_checks::is_foreign;
 use super::lexicon::Script;
-use super::{find, portray};
-use crate::llm::{Ask, Offline};
+use crate::llm::{Ask, Offline, OfflineAnswer};
+use crate::offline::extract::{describe_scene, find_scenes};
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Attribute, Language, Message, Motivation};
 
 /// A character found by rule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(super) struct CastHint {
-    pub(super) name: String,
-    pub(super) aliases: Vec<String>,
+pub(crate) struct CastHint {
+    pub(crate) name: String,
+    pub(crate) aliases: Vec<String>,
     /// The number of quotations in this passage attributed to the character.
     pub(super) lines: u32,
     /// The number of quotations in the whole book.
-    pub(super) all_lines: u32,
+    pub(crate) all_lines: u32,
 }
 
 /// A quotation with its speaker as attributed by rule.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(super) struct QuotationHint {
+pub(crate) struct QuotationHint {
     /// The speaker, if one was found.
-    pub(super) speaker: Option<String>,
+    pub(crate) speaker: Option<String>,
     /// Its first words.
     pub(super) opening: String,
     #[serde(skip)]
-    pub(super) text: String,
+    pub(crate) text: String,
     #[serde(skip)]
-    pub(super) action: Option<String>,
+    pub(crate) action: Option<String>,
     #[serde(skip)]
-    pub(super) start: u32,
+    pub(crate) start: u32,
     #[serde(skip)]
-    pub(super) end: u32,
+    pub(crate) end: u32,
 }
 
 /// A paragraph of the passage; used by the offline engine only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct ParagraphHint {
-    pub(super) start: u32,
-    pub(super) end: u32,
-    pub(super) border: bool,
+pub(crate) struct ParagraphHint {
+    pub(crate) start: u32,
+    pub(crate) end: u32,
+    pub(crate) border: bool,
 }
 
 /// A sentence of narration; used by the offline engine only.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct SentenceHint {
-    pub(super) start: u32,
-    pub(super) end: u32,
-    pub(super) text: String,
+pub(crate) struct SentenceHint {
+    pub(crate) start: u32,
+    pub(crate) end: u32,
+    pub(crate) text: String,
     /// The characters it names.
-    pub(super) people: Vec<String>,
+    pub(crate) people: Vec<String>,
     /// The character it is about.
-    pub(super) subject: Option<String>,
+    pub(crate) subject: Option<String>,
     /// The text after the first mention of the character it is about.
-    pub(super) after: String,
+    pub(crate) after: String,
     /// Whether it is understandable without context.
-    pub(super) alone: bool,
+    pub(crate) alone: bool,
     /// Whether it is narrated in the first person.
-    pub(super) first_person: bool,
+    pub(crate) first_person: bool,
 }
 
 /// A scene that the previous passage cut off.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(super) struct CarriedHint {
+pub(crate) struct CarriedHint {
     /// A summary of what happened in it.
     pub(super) summary: String,
     /// Its speakers.
-    pub(super) characters: Vec<String>,
+    pub(crate) characters: Vec<String>,
     /// The number of its utterances.
-    pub(super) lines: u32,
+    pub(crate) lines: u32,
     /// Its last utterances.
     pub(super) last_lines: Vec<String>,
 }
@@ -82,39 +82,39 @@ pub(super) struct CarriedHint {
 /// Fields that are not shown in the prompt (offsets, the sentences of the text) are derived from those that are.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FindScenes {
-    pub(super) language: Language,
+    pub(crate) language: Language,
     pub(super) title: String,
     pub(super) chapter: String,
-    pub(super) text: String,
-    pub(super) carried: Option<CarriedHint>,
-    pub(super) cast: Vec<CastHint>,
-    pub(super) quotations: Vec<QuotationHint>,
-    pub(super) min_utterances: u32,
-    pub(super) max_utterances: u32,
+    pub(crate) text: String,
+    pub(crate) carried: Option<CarriedHint>,
+    pub(crate) cast: Vec<CastHint>,
+    pub(crate) quotations: Vec<QuotationHint>,
+    pub(crate) min_utterances: u32,
+    pub(crate) max_utterances: u32,
     /// Whether the chapter continues after the passage.
-    pub(super) goes_on: bool,
+    pub(crate) goes_on: bool,
     /// The problem with the previous answer, if the model is asked again.
     pub(super) doubt: Option<String>,
     /// Whether the passage was found to end in the middle of a scene.
-    pub(super) continues: bool,
+    pub(crate) continues: bool,
     /// Start of the passage, in code points of the book.
     #[serde(skip)]
-    pub(super) start: u32,
+    pub(crate) start: u32,
     #[serde(skip)]
-    pub(super) end: u32,
+    pub(crate) end: u32,
     #[serde(skip)]
-    pub(super) paragraphs: Vec<ParagraphHint>,
+    pub(crate) paragraphs: Vec<ParagraphHint>,
     #[serde(skip)]
-    pub(super) narration: Vec<SentenceHint>,
+    pub(crate) narration: Vec<SentenceHint>,
     /// The script of the text.
     #[serde(skip)]
-    pub(super) script: Script,
+    pub(crate) script: Script,
     /// The name of the first-person narrator.
     #[serde(skip)]
-    pub(super) teller: Option<String>,
+    pub(crate) teller: Option<String>,
     /// Quotations per character in the whole book, in descending order; used by the offline engine only.
     #[serde(skip)]
-    pub(super) lines_by_rank: Vec<u32>,
+    pub(crate) lines_by_rank: Vec<u32>,
 }
 
 /// The scenes of a stretch, in order.
@@ -170,75 +170,77 @@ impl Ask for FindScenes {
             Message::user(prompts.render(Self::NAME, self.language, "user", self)?),
         ])
     }
+}
 
-    fn offline(&self, _: &mut Offline<'_>) -> FoundScenes {
-        find::scenes(self)
+impl OfflineAnswer for FindScenes {
+    fn answer_offline(&self, _: &mut Offline<'_>) -> FoundScenes {
+        find_scenes::scenes(self)
     }
 }
 
 /// A fact that the book states about a character.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(super) struct Note {
+pub(crate) struct Note {
     /// The profile key it belongs to.
-    pub(super) key: String,
-    pub(super) text: String,
+    pub(crate) key: String,
+    pub(crate) text: String,
 }
 
 /// A character of a scene, with what is known so far.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(super) struct CastNotes {
-    pub(super) name: String,
-    pub(super) aliases: Vec<String>,
+pub(crate) struct CastNotes {
+    pub(crate) name: String,
+    pub(crate) aliases: Vec<String>,
     /// The profile after the previous scene.
     pub(super) known: Vec<Attribute>,
     /// Facts found by rule.
-    pub(super) notes: Vec<Note>,
+    pub(crate) notes: Vec<Note>,
 }
 
 /// An utterance of the scene.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(super) struct DialogueHint {
-    pub(super) speaker: String,
+pub(crate) struct DialogueHint {
+    pub(crate) speaker: String,
     pub(super) content: String,
     #[serde(skip)]
-    pub(super) speech: String,
+    pub(crate) speech: String,
 }
 
 /// What are a scene's worldview, situation, motivations and profiles? (FURINA 3.2)
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DescribeScene {
-    pub(super) language: Language,
-    pub(super) title: String,
-    pub(super) chapter: String,
+    pub(crate) language: Language,
+    pub(crate) title: String,
+    pub(crate) chapter: String,
     /// The worldview so far.
-    pub(super) worldview: Option<String>,
+    pub(crate) worldview: Option<String>,
     /// Sentences from the opening of the book, if there is no worldview yet.
-    pub(super) opening: Vec<String>,
+    pub(crate) opening: Vec<String>,
     /// What the book mentions most often, if there is no worldview yet.
-    pub(super) counted: Option<String>,
-    pub(super) cast: Vec<CastNotes>,
+    pub(crate) counted: Option<String>,
+    pub(crate) cast: Vec<CastNotes>,
     /// The last narration before the passage, if the passage itself has too little before its dialogue.
     pub(super) lead: Vec<String>,
     pub(super) text: String,
-    pub(super) dialogue: Vec<DialogueHint>,
+    pub(crate) dialogue: Vec<DialogueHint>,
     /// The profile keys, public ones first.
     pub(super) public_keys: Vec<String>,
     pub(super) private_keys: Vec<String>,
     /// The script of the text.
     #[serde(skip)]
-    pub(super) script: Script,
+    pub(crate) script: Script,
     /// The name of the first-person narrator.
     #[serde(skip)]
-    pub(super) teller: Option<String>,
+    pub(crate) teller: Option<String>,
     /// Narration of the passage before its first utterance.
     #[serde(skip)]
-    pub(super) before: Vec<SentenceHint>,
+    pub(crate) before: Vec<SentenceHint>,
     /// Narration of the passage after its first utterance.
     #[serde(skip)]
-    pub(super) after: Vec<SentenceHint>,
+    pub(crate) after: Vec<SentenceHint>,
     /// The last narration before the passage that names a character, possibly in an earlier chapter.
     #[serde(skip)]
-    pub(super) earlier: Option<SentenceHint>,
+    pub(crate) earlier: Option<SentenceHint>,
 }
 
 /// What there is to know about a scene.
@@ -284,8 +286,10 @@ impl Ask for DescribeScene {
             Ok(())
         }
     }
+}
 
-    fn offline(&self, _: &mut Offline<'_>) -> SceneDescription {
-        portray::describe(self)
+impl OfflineAnswer for DescribeScene {
+    fn answer_offline(&self, _: &mut Offline<'_>) -> SceneDescription {
+        describe_scene::describe(self)
     }
 }

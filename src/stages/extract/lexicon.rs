@@ -8,7 +8,7 @@ use crate::schema::{ByLanguage, Language, Visibility};
 
 /// The keys of a profile (FURINA 3.2), in display order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Key {
+pub(crate) enum Key {
     Gender,
     Age,
     Appearance,
@@ -39,7 +39,7 @@ impl Key {
     }
 
     /// Returns the key as spelled in profiles of books in a script.
-    pub(super) fn word(self, script: Script) -> String {
+    pub(crate) fn word(self, script: Script) -> String {
         script.write(self.plain(script.language()))
     }
 
@@ -67,7 +67,7 @@ impl Key {
     }
 
     /// Returns the visibility in the paper's setup (FURINA 4.1).
-    pub(super) const fn visibility(self) -> Visibility {
+    pub(crate) const fn visibility(self) -> Visibility {
         match self {
             Self::Gender | Self::Age | Self::Appearance | Self::Persona | Self::PublicBackground => Visibility::Public,
             Self::Relationships | Self::Hobbies | Self::SpeechPattern | Self::PrivateBackground => Visibility::Private,
@@ -75,7 +75,7 @@ impl Key {
     }
 
     /// Returns the key with a spelling in any script.
-    pub(super) fn of(word: &str) -> Option<Self> {
+    pub(crate) fn of(word: &str) -> Option<Self> {
         let word = word.trim().to_lowercase().replace('_', " ");
         Self::ALL.into_iter().find(|key| Script::ALL.iter().any(|script| key.word(*script) == word))
     }
@@ -83,7 +83,7 @@ impl Key {
 
 /// The language of a text together with its script.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
-pub(super) enum Script {
+pub(crate) enum Script {
     /// English.
     #[default]
     Latin,
@@ -119,12 +119,12 @@ impl Script {
     }
 
     /// Joins names into a list, as usual in the language.
-    pub(super) fn list(self, names: &[String]) -> String {
+    pub(crate) fn list(self, names: &[String]) -> String {
         list(names, self.language())
     }
 
     /// Converts a built-in phrase, given in simplified characters, to this script.
-    pub(super) fn write(self, phrase: &str) -> String {
+    pub(crate) fn write(self, phrase: &str) -> String {
         if self != Self::Traditional {
             return phrase.to_owned();
         }
@@ -136,7 +136,7 @@ impl Script {
 
 /// Patterns that classify sentences by content.
 #[derive(Debug)]
-pub(super) struct Words {
+pub(crate) struct Words {
     looks: Regex,
     traits: Regex,
     past: Regex,
@@ -165,7 +165,7 @@ pub(super) struct Words {
 }
 
 impl Words {
-    pub(super) fn of(language: Language) -> &'static Self {
+    pub(crate) fn of(language: Language) -> &'static Self {
         WORDS.get(language)
     }
 
@@ -201,27 +201,27 @@ impl Words {
     }
 
     /// Whether the text after a name says what the person wants.
-    pub(super) fn tells_aims(&self, after: &str) -> bool {
+    pub(crate) fn tells_aims(&self, after: &str) -> bool {
         self.aims.is_match(after)
     }
 
     /// Whether a sentence is a wish or an intention in the first person.
-    pub(super) fn wants(&self, text: &str) -> bool {
+    pub(crate) fn wants(&self, text: &str) -> bool {
         self.wants.is_match(text)
     }
 
     /// Whether a sentence asks the listener to do something.
-    pub(super) fn bids(&self, text: &str) -> bool {
+    pub(crate) fn bids(&self, text: &str) -> bool {
         self.bids.is_match(text) && !self.no_bid.is_match(text)
     }
 
     /// Whether a sentence is a question that expects an answer.
-    pub(super) fn asks(&self, text: &str) -> bool {
+    pub(crate) fn asks(&self, text: &str) -> bool {
         text.ends_with(['?', '？']) && self.asks.is_match(text) && !self.rhetoric.is_match(text)
     }
 
     /// Whether a sentence says what should be done, or gives the speaker's opinion.
-    pub(super) fn holds(&self, text: &str) -> bool {
+    pub(crate) fn holds(&self, text: &str) -> bool {
         self.holds.is_match(text)
     }
 
@@ -236,12 +236,12 @@ impl Words {
     }
 
     /// Whether a sentence describes an event without an agent: weather, sounds, lights.
-    pub(super) fn happens(&self, text: &str) -> bool {
+    pub(crate) fn happens(&self, text: &str) -> bool {
         self.happens.is_match(text)
     }
 
     /// Whether a sentence is in the present tense, as narrator comments are and events are not.
-    pub(super) fn is_remark(&self, text: &str) -> bool {
+    pub(crate) fn is_remark(&self, text: &str) -> bool {
         self.present.is_match(text)
     }
 
@@ -254,7 +254,7 @@ impl Words {
     }
 
     /// Whether a name stands for a group or for anyone, rather than one person.
-    pub(super) fn is_group(language: Language, name: &str) -> bool {
+    pub(crate) fn is_group(language: Language, name: &str) -> bool {
         match language {
             Language::En => {
                 let lower = name.to_lowercase();
@@ -285,7 +285,7 @@ impl Words {
     }
 
     /// Returns how many of place, time and society a sentence mentions, 0 to 3.
-    pub(super) fn setting(&self, text: &str) -> usize {
+    pub(crate) fn setting(&self, text: &str) -> usize {
         [&self.place, &self.time, &self.society].into_iter().filter(|words| words.is_match(text)).count()
     }
 
@@ -311,12 +311,12 @@ impl Words {
     }
 
     /// Whether a sentence begins with a word that depends on the previous sentence.
-    pub(super) fn leans(&self, text: &str) -> bool {
+    pub(crate) fn leans(&self, text: &str) -> bool {
         self.dependent.is_match(text)
     }
 
     /// Whether a sentence is in the first person.
-    pub(super) fn is_first_person(&self, text: &str) -> bool {
+    pub(crate) fn is_first_person(&self, text: &str) -> bool {
         self.first_person.is_match(text)
     }
 }
@@ -525,7 +525,7 @@ pub(super) fn list(names: &[String], language: Language) -> String {
 }
 
 /// Puts a text in the language's quotation marks.
-pub(super) fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     // An unpaired mark would end the quotation in the wrong place.
     let (opens, shuts) = (text.matches('“').count(), text.matches('”').count());
     let text = if opens == shuts {
@@ -538,7 +538,7 @@ pub(super) fn quoted(text: &str) -> String {
 }
 
 /// Joins sentences, with a space in English and without one in Chinese.
-pub(super) fn join(sentences: &[String], language: Language) -> String {
+pub(crate) fn join(sentences: &[String], language: Language) -> String {
     sentences.join(match language {
         Language::En => " ",
         Language::Zh => "",

@@ -3,39 +3,23 @@
 //! The chunks of a book are processed in order. The model is asked for the scenes of each chunk, then for a description
 //! of each scene. Every utterance is searched for in the book, and a scene with too few utterances from the book is
 //! rejected. A scene cut off at the end of a chunk is carried over to the next one. The stage reads and writes no file;
-//! the rule-based analysis of the book is in `reading` and `facts`.
+//! the rule-based analysis of the book is in `attribution` and `facts`.
 
 mod acts;
-pub mod aliases;
-mod alignment;
-mod asks;
-mod borders;
-mod deeds;
-mod distinctions;
-mod doubts;
-mod facts;
-mod find;
-mod grounding;
-mod lexicon;
-mod manner;
-mod motives;
-mod naming;
-mod narration;
-mod portray;
-mod prominence;
-pub mod reading;
-mod repair;
+mod answer_checks;
+pub(crate) mod asks;
+pub(crate) mod book_index;
 #[cfg(test)]
-mod sample;
-mod scenes;
-mod standing;
-mod summary;
-mod wording;
-mod world;
+pub(crate) mod fixtures;
+pub(crate) mod grounding;
+pub(crate) mod lexicon;
+mod naming;
+mod repair;
+pub(crate) mod scenes;
 
 pub use acts::acts;
 pub use asks::{DescribeScene, FindScenes, FoundLine, FoundScene, FoundScenes, Profile, SceneDescription};
-pub use facts::BookFacts;
+pub use book_index::BookFacts;
 pub use grounding::ground;
 pub use repair::{RepairLines, RepairedLine, RepairedLines};
 
@@ -45,9 +29,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::asks::{CarriedHint, CastHint, CastNotes, DialogueHint, ParagraphHint, QuotationHint, SentenceHint};
+use self::book_index::narration::Sentence;
 use self::grounding::Ground;
 use self::lexicon::Key;
-use self::narration::Sentence;
 use self::scenes::Draft;
 use crate::llm::{AskError, Model};
 use crate::schema::{Attribute, Chunk, Language, Reject, Scene};
@@ -201,16 +185,16 @@ async fn find(
             return Ok(FoundScenes::default());
         }
     };
-    let Some(first) = doubts::doubt(&ask, &answer) else { return Ok(answer) };
+    let Some(first) = answer_checks::doubt(&ask, &answer) else { return Ok(answer) };
     let again = FindScenes { doubt: Some(first.told.clone()), ..ask.clone() };
     match model.ask(&again, &format!("{draw}/again")).await {
         Ok(second) => answer = second,
         Err(error) if error.ends_the_run() => return Err(error),
         Err(error) => rejects.push(Reject::new("extract", chunk.id(), error.reason(), error.detail())),
     }
-    if let Some(doubt) = doubts::doubt(&ask, &answer) {
+    if let Some(doubt) = answer_checks::doubt(&ask, &answer) {
         rejects.push(Reject::new("extract", chunk.id(), doubt.reason, doubt.detail));
-        doubts::cut(&ask, &mut answer);
+        answer_checks::cut(&ask, &mut answer);
     }
     Ok(answer)
 }
@@ -293,7 +277,7 @@ async fn describe(
     Ok(())
 }
 
-fn find_scenes(params: &Params, book: &BookFacts, chunk: &Chunk, carried: Option<&Draft>) -> FindScenes {
+pub(crate) fn find_scenes(params: &Params, book: &BookFacts, chunk: &Chunk, carried: Option<&Draft>) -> FindScenes {
     let quotations = book.quotations(chunk.start, chunk.end);
     let mut lines: BTreeMap<usize, u32> = BTreeMap::new();
     for speaker in quotations.iter().filter_map(|quotation| quotation.speaker) {
@@ -324,10 +308,10 @@ fn find_scenes(params: &Params, book: &BookFacts, chunk: &Chunk, carried: Option
         })
         .collect();
     let paragraphs = book
-        .reading
+        .attribution
         .paragraphs
         .iter()
-        .skip(book.reading.paragraphs.partition_point(|paragraph| paragraph.end <= chunk.start))
+        .skip(book.attribution.paragraphs.partition_point(|paragraph| paragraph.end <= chunk.start))
         .take_while(|paragraph| paragraph.start < chunk.end)
         .map(|paragraph| ParagraphHint { start: paragraph.start, end: paragraph.end, border: paragraph.border })
         .collect();
@@ -380,7 +364,7 @@ fn hint(book: &BookFacts, sentence: &Sentence) -> SentenceHint {
     }
 }
 
-fn describe_scene(book: &BookFacts, opening: u32, draft: &Draft, carry: &Carry) -> DescribeScene {
+pub(crate) fn describe_scene(book: &BookFacts, opening: u32, draft: &Draft, carry: &Carry) -> DescribeScene {
     let end = draft.stretch.1.max(draft.end());
     let cast = draft
         .characters
@@ -445,11 +429,13 @@ mod tests {
 
     use futures::future::BoxFuture;
 
-    use super::sample::{EN, EN_PEOPLE, EN_SPEAKERS, ZH, ZH_PEOPLE, chunk, facts, length, reading};
     use super::*;
-    use crate::llm::{Answered, Budget, Desk, Journal, JournalError, OfflineOptions, Record};
+    use crate::llm::{Answered, Budget, Journal, JournalError, OfflineOptions, Record, Session};
     use crate::prompt::Prompts;
     use crate::schema::Grounded;
+    use crate::stages::extract::fixtures::{
+        EN, EN_PEOPLE, EN_SPEAKERS, ZH, ZH_PEOPLE, attribution, chunk, facts, length,
+    };
 
     #[derive(Default)]
     struct Memory(Mutex<Vec<Record>>);
@@ -471,13 +457,13 @@ mod tests {
         Model::offline(
             "rules",
             OfflineOptions::default(),
-            Arc::new(Desk::new(7, prompts, memory, Budget::default(), false)),
+            Arc::new(Session::new(7, prompts, memory, Budget::default(), false)),
         )
     }
 
     fn book(language: Language) -> (&'static str, BookFacts) {
         let (text, people) = if language == Language::En { (EN, EN_PEOPLE) } else { (ZH, ZH_PEOPLE) };
-        (text, facts(language, text, reading(text, people, EN_SPEAKERS)))
+        (text, facts(language, text, attribution(text, people, EN_SPEAKERS)))
     }
 
     async fn whole(language: Language, params: &Params) -> (Extracted, Vec<Record>) {
@@ -563,7 +549,7 @@ mod tests {
     async fn a_scene_cut_off_by_a_chunk_goes_on_in_the_next() {
         for language in Language::ALL {
             let (text, book) = book(language);
-            let cut = book.reading.paragraphs[5].start;
+            let cut = book.attribution.paragraphs[5].start;
             let memory = Arc::new(Memory::default());
             let (model, params) = (model(memory.clone()), Params { min_utterances: 2, ..Params::default() });
             let first = chunk(language, text, 0, 0, cut);
@@ -606,7 +592,7 @@ mod tests {
             assert_eq!(draft.fault(&Params::default(), &book), None);
             // Aliases are replaced by the book's main name for the character.
             assert_eq!(draft.characters, [book.person(0).name.clone(), book.person(1).name.clone()]);
-            assert_eq!(draft.id(&book), format!("a-book@{}", book.reading.quotations[0].start));
+            assert_eq!(draft.id(&book), format!("a-book@{}", book.attribution.quotations[0].start));
             let invented = ["I have never been so happy in all my life.", "还请王爷高抬贵手饶过小人这一回。"];
             let (book, draft) = drafts(
                 language,

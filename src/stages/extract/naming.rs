@@ -1,8 +1,8 @@
 //! Resolves a name written by a model: to a character of the book, also if it is mistyped or shortened, or to a person
 //! that the text mentions but attribution does not know. Other names are rejected.
 
-use super::facts::BookFacts;
-use super::wording::folded;
+use super::book_index::BookFacts;
+use super::grounding::tokens::folded;
 use crate::schema::{Utterance, slug};
 use crate::text::is_han;
 
@@ -23,7 +23,7 @@ pub(super) fn known(name: &str, book: &BookFacts, stretch: &str) -> Option<Strin
     let name = canonical(bare, book);
     let is_known = name == Utterance::ENVIRONMENT
         || book.owner(&name).is_some()
-        || book.reading.people.iter().any(|person| person.name == name && !name.is_empty());
+        || book.attribution.people.iter().any(|person| person.name == name && !name.is_empty());
     if is_known {
         return Some(name);
     }
@@ -40,7 +40,7 @@ pub(super) fn known(name: &str, book: &BookFacts, stretch: &str) -> Option<Strin
 
 /// Returns the person with a matching name, if there is exactly one.
 fn only(book: &BookFacts, fits: impl Fn(&str) -> bool) -> Option<usize> {
-    let people = book.reading.people.iter().enumerate().filter(|(_, person)| !person.name.is_empty());
+    let people = book.attribution.people.iter().enumerate().filter(|(_, person)| !person.name.is_empty());
     let mut fit = people.filter(|(_, person)| person.aliases.iter().chain([&person.name]).any(|other| fits(other)));
     let (index, _) = fit.next()?;
     fit.next().is_none().then_some(index)
@@ -105,9 +105,9 @@ fn stands_in(name: &str, stretch: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample::{EN, EN_PEOPLE, ZH, ZH_PEOPLE, facts, reading};
     use super::*;
     use crate::schema::Language;
+    use crate::stages::extract::fixtures::{EN, EN_PEOPLE, ZH, ZH_PEOPLE, attribution, facts};
 
     #[test]
     fn a_name_becomes_the_persons_or_nobodys() {
@@ -144,7 +144,7 @@ mod tests {
         ];
         for (language, names) in cases {
             let (text, people) = if language == Language::En { (EN, EN_PEOPLE) } else { (ZH, ZH_PEOPLE) };
-            let book = facts(language, text, reading(text, people, &[0, 0, 1, 0, 1, 0, 1, 1]));
+            let book = facts(language, text, attribution(text, people, &[0, 0, 1, 0, 1, 0, 1, 1]));
             for (name, expected) in names {
                 assert_eq!(known(name, &book, text).as_deref(), *expected, "{name}");
             }

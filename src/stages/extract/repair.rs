@@ -7,11 +7,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Params;
-use super::doubts::is_foreign;
-use super::facts::BookFacts;
+use super::answer_checks::is_foreign;
+use super::book_index::BookFacts;
 use super::grounding::{Found, Ground, Taken};
 use super::scenes::{Draft, round};
-use crate::llm::{Ask, AskError, Model, Offline};
+use crate::llm::{Ask, AskError, Model, Offline, OfflineAnswer};
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Grounded, Language, Message, Reject};
 
@@ -72,8 +72,10 @@ impl Ask for RepairLines {
             Message::user(prompts.render(Self::NAME, self.language, "user", self)?),
         ])
     }
+}
 
-    fn offline(&self, _: &mut Offline<'_>) -> RepairedLines {
+impl OfflineAnswer for RepairLines {
+    fn answer_offline(&self, _: &mut Offline<'_>) -> RepairedLines {
         let repaired = |line: &MissingLine| RepairedLine { number: line.number, speech: line.words.clone() };
         RepairedLines { lines: self.lines.iter().map(repaired).collect() }
     }

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::Params;
+use super::answer_checks::{is_foreign, is_foreign_phrase};
 use super::asks::{DescribeScene, FoundLine, FoundScene, FoundScenes, SceneDescription};
-use super::doubts::{is_foreign, is_foreign_phrase};
-use super::facts::BookFacts;
+use super::book_index::BookFacts;
 use super::grounding::{Ground, Taken};
 use super::lexicon::Key;
 use super::naming::{canonical, known};
@@ -14,7 +14,7 @@ use crate::text::is_han;
 
 /// A scene before its description.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Draft {
+pub(crate) struct Draft {
     pub(super) chapter: String,
     /// The range of its text, in code points of the book.
     pub(super) stretch: (u32, u32),
@@ -149,7 +149,7 @@ impl Draft {
 }
 
 /// Converts an answer to drafts, in its order. `carried` is the scene that the previous passage cut off.
-pub(super) fn drafts(
+pub(crate) fn drafts(
     answer: FoundScenes,
     params: &Params,
     book: &BookFacts,

@@ -5,8 +5,9 @@ use std::num::NonZeroUsize;
 
 use rand::seq::SliceRandom as _;
 
-use super::play::Exchange;
-use super::{Params, Role};
+use super::params::Params;
+use super::role::Role;
+use super::role_play::Exchange;
 use crate::schema::{Instruction, Language, Reject};
 use crate::seed::seeded;
 use crate::text::bm25::Index;
@@ -160,9 +161,9 @@ impl Exchanges {
 
 #[cfg(test)]
 mod tests {
-    use super::super::role::tests::{act, role};
     use super::*;
     use crate::schema::ByLanguage;
+    use crate::stages::instruct::role::tests::{act, role};
 
     fn instruction(text: &str, answer: &str) -> Instruction {
         Instruction {

@@ -8,33 +8,34 @@
 //! role alone, except for duplicates across roles and splits.
 
 mod cleaning;
+mod example_lines;
 mod general;
-mod harvest;
-mod offline;
 mod overlap;
 mod params;
 mod phrases;
-mod play;
-mod portrait;
 mod role;
-mod sayings;
+mod role_pipeline;
+mod role_play;
+mod role_profile;
 mod segments;
+mod select_rows;
 mod splits;
-mod triplets;
-mod work;
+#[cfg(test)]
+mod tests;
+pub(crate) mod triplets;
 
 pub use cleaning::{Fault, fault};
 pub use general::{General, general};
-pub use harvest::{Gleaned, Harvest, glean};
 pub use params::{Params, Roles, SplitRule};
 pub use phrases::Phrase;
-pub use play::{Behind, Exchange, PlayRole};
-pub use portrait::{AddressRole, Catchphrases, ChooseCatchphrases, DescribeRole, Grade, GradeVoice};
 pub use role::{Act, Role, Spoken};
+pub use role_pipeline::{Made, Work, calls, grade, work};
+pub use role_play::{Behind, Exchange, PlayRole};
+pub use role_profile::{AddressRole, Catchphrases, ChooseCatchphrases, DescribeRole, Grade, GradeVoice};
 pub use segments::{Segment, segments};
+pub use select_rows::{Gleaned, Harvest, glean};
 pub use splits::Sides;
 pub use triplets::{AskDescription, AskSegment, Triplet, Triplets};
-pub use work::{Made, Work, calls, grade, work};
 
 /// The stage's prompt templates, as (name, source).
 pub const PROMPTS: &[(&str, &str)] = &[
@@ -53,6 +54,3 @@ pub const PROMPTS: &[(&str, &str)] = &[
     ("instruct/general.en", include_str!("prompts/general.en.jinja")),
     ("instruct/general.zh", include_str!("prompts/general.zh.jinja")),
 ];
-
-#[cfg(test)]
-mod tests;

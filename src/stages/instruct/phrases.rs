@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::Params;
+use super::params::Params;
 use crate::schema::Language;
 use crate::text::{content_words, float, has_name, is_han, is_title};
 

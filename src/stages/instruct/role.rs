@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::Params;
+use super::params::Params;
 use super::phrases::{Phrase, phrases};
 use crate::schema::{Attribute, Character, DialogueTurn, Grounded, Language, Scene, Utterance, slug};
 use crate::text::{length, spoken};

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use rand::seq::SliceRandom as _;
 
-use super::{Params, Role};
+use super::params::Params;
+use super::role::Role;
 use crate::schema::{DialogueTurn, Reject};
 use crate::seed::seeded;
 use crate::text::length;
@@ -123,9 +124,9 @@ fn truncate(segment: &mut Segment, longest: usize, size: impl Fn(&DialogueTurn) 
 
 #[cfg(test)]
 mod tests {
-    use super::super::role::tests::{act, role};
     use super::*;
     use crate::schema::{ByLanguage, Language};
+    use crate::stages::instruct::role::tests::{act, role};
 
     /// Builds a role whose turns have the given lengths; every second turn is its own.
     fn spoken(language: Language, sizes: &[usize]) -> Role {

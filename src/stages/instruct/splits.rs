@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rand::Rng as _;
 
-use super::harvest::Asked;
 use super::overlap::overlap;
-use super::{Harvest, Params, SplitRule};
+use super::params::{Params, SplitRule};
+use super::select_rows::{Asked, Harvest};
 use crate::schema::{Language, Overlap, Reject, RoleGeneral, RoleProfile, RoleSpecific, RoleTally, Split};
 use crate::seed::seeded;
 use crate::text::duplicates::families;
@@ -275,9 +275,9 @@ impl Harvest {
 
 #[cfg(test)]
 mod tests {
-    use super::super::harvest::tests::{harvested, made, row};
     use super::*;
     use crate::schema::Confidence;
+    use crate::stages::instruct::select_rows::tests::{harvested, made, row};
 
     const THINGS: [&str; 20] = [
         "lamp",
@@ -302,7 +302,7 @@ mod tests {
         "gallows",
     ];
 
-    fn asked(role: &str, count: usize, near: bool) -> super::super::Made {
+    fn asked(role: &str, count: usize, near: bool) -> crate::stages::instruct::role_pipeline::Made {
         let verbs = ["bury", "sell", "fear", "paint", "borrow", "mend", "praise", "hide", "weigh", "forget"];
         let rows = (0..count).map(|n| {
             let (thing, verb) = (THINGS[n % 20], verbs[(n / 2 + n) % 10]);

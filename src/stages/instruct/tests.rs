@@ -4,18 +4,18 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::role::tests::{act, character};
-use super::*;
-use crate::llm::{Budget, Desk, Memory, Model, OfflineOptions};
+use crate::llm::{Budget, Memory, Model, OfflineOptions, Session};
 use crate::prompt::Prompts;
 use crate::schema::{
     Attribute, ByLanguage, Character, Confidence, Form, Instruction, Language, TripletKind, Visibility,
 };
+use crate::stages::instruct::*;
 use crate::text::plain;
 
 fn model(journal: &Arc<Memory>) -> Arc<Model> {
     let prompts = Prompts::new(PROMPTS.iter().copied(), &BTreeMap::new()).unwrap();
-    let desk = Arc::new(Desk::new(7, prompts, journal.clone(), Budget::default(), false));
-    Arc::new(Model::offline("plain", OfflineOptions::default(), desk))
+    let session = Arc::new(Session::new(7, prompts, journal.clone(), Budget::default(), false));
+    Arc::new(Model::offline("plain", OfflineOptions::default(), session))
 }
 
 /// A role with a dialogue, a profile and a catchphrase.

@@ -5,9 +5,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::offline;
-use super::portrait::two_parts;
-use crate::llm::{Ask, Offline, Shape, schema_of};
+use super::role_profile::two_parts;
+use crate::llm::{Ask, Offline, OfflineAnswer, Shape, schema_of};
+use crate::offline::instruct;
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Confidence, DialogueTurn, Language, Message};
 use crate::text::of_language;
@@ -179,7 +179,7 @@ pub(super) fn angle(n: u32, language: Language) -> String {
 }
 
 /// Returns the direct questions about a call's topic.
-pub(super) fn outright(angle: &str, language: Language) -> Vec<&'static str> {
+pub(crate) fn outright(angle: &str, language: Language) -> Vec<&'static str> {
     let of = |one: &&Angle| angle.contains(if language == Language::Zh { one.zh } else { one.en });
     let question = |one: &Angle| if language == Language::Zh { one.question_zh } else { one.question_en };
     ANGLES.iter().filter(of).map(question).collect()
@@ -200,9 +200,11 @@ impl Ask for AskSegment {
     fn check(&self, answer: &Triplets) -> Result<(), String> {
         check(answer, self.language)
     }
+}
 
-    fn offline(&self, offline: &mut Offline<'_>) -> Triplets {
-        offline::segment(self, &mut offline.rng)
+impl OfflineAnswer for AskSegment {
+    fn answer_offline(&self, offline: &mut Offline<'_>) -> Triplets {
+        instruct::segment(self, &mut offline.rng)
     }
 }
 
@@ -221,9 +223,11 @@ impl Ask for AskDescription {
     fn check(&self, answer: &Triplets) -> Result<(), String> {
         check(answer, self.language)
     }
+}
 
-    fn offline(&self, offline: &mut Offline<'_>) -> Triplets {
-        offline::description(self, &mut offline.rng)
+impl OfflineAnswer for AskDescription {
+    fn answer_offline(&self, offline: &mut Offline<'_>) -> Triplets {
+        instruct::description(self, &mut offline.rng)
     }
 }
 
@@ -253,7 +257,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::stages::instruct::Params;
+    use crate::stages::instruct::params::Params;
 
     #[test]
     fn appendix_c_no_two_calls_about_a_role_have_one_angle() {

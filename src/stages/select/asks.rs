@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::offline;
-use crate::llm::{Ask, Offline, Shape, schema_of};
+use crate::llm::{Ask, Offline, OfflineAnswer, Shape, schema_of};
+use crate::offline::select;
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Attribute, CastMember, Language, Line, Message};
 
@@ -84,8 +84,10 @@ impl Ask for Judge {
         });
         Shape::Json(schema)
     }
+}
 
-    fn offline(&self, offline: &mut Offline<'_>) -> Judgement {
-        offline::judge(self, offline)
+impl OfflineAnswer for Judge {
+    fn answer_offline(&self, offline: &mut Offline<'_>) -> Judgement {
+        select::judge(self, offline)
     }
 }

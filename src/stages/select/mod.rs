@@ -4,7 +4,6 @@
 
 mod asks;
 mod dimensions;
-mod offline;
 mod selection;
 
 pub use asks::{Criterion, Judge, Judgement};

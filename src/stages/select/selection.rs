@@ -2,8 +2,8 @@
 
 use rand::RngExt as _;
 
-use super::asks::{Criterion, Judge};
-use super::{Judgement, Params};
+use super::Params;
+use super::asks::{Criterion, Judge, Judgement};
 use crate::llm::{AskError, Model};
 use crate::schema::{Attribute, Candidate, CastMember, Dimension, Language, Line};
 use crate::seed::seeded;
@@ -64,7 +64,7 @@ pub async fn select(
     pair: Pair<'_>,
     draw: &str,
 ) -> Result<Selection, AskError> {
-    let mut rng = seeded(judge.desk().seed, &["select", draw]);
+    let mut rng = seeded(judge.session().seed, &["select", draw]);
     let kept = |score| if score <= params.keep_source { Candidate::Source } else { Candidate::Base };
     if pair.source == pair.base {
         let lot = rng.random_range(0..dimensions.len());
@@ -158,7 +158,9 @@ mod tests {
     use futures::future::BoxFuture;
 
     use super::*;
-    use crate::llm::{Answered, Ask as _, Budget, Desk, Journal, JournalError, OfflineOptions, Record, Reply, Usage};
+    use crate::llm::{
+        Answered, Ask as _, Budget, Journal, JournalError, OfflineOptions, Record, Reply, Session, Usage,
+    };
     use crate::prompt::Prompts;
     use crate::schema::{Message, Visibility};
     use crate::stages::select::dimensions;
@@ -185,8 +187,8 @@ mod tests {
     /// Returns a judge that always gives this answer; without one every call is an error.
     fn judge(answer: Option<&str>) -> Model {
         let journal = Arc::new(Scripted(answer.map(str::to_owned)));
-        let desk = Arc::new(Desk::new(7, prompts(), journal, Budget::default(), true));
-        Model::offline("judge", OfflineOptions::default(), desk)
+        let session = Arc::new(Session::new(7, prompts(), journal, Budget::default(), true));
+        Model::offline("judge", OfflineOptions::default(), session)
     }
 
     fn answer(dimension: &str, score: u8) -> String {

@@ -6,11 +6,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::labels::Speakers;
+use super::conversation::speaker::meant;
+use super::conversation::transcript;
 use super::reply::Format;
-use super::speaker::meant;
-use super::{offline, transcript};
-use crate::llm::{Ask, Offline, Shape, schema_of};
+use super::reply::speaker_labels::Speakers;
+use crate::llm::{Ask, Offline, OfflineAnswer, Shape, schema_of};
+use crate::offline::simulate;
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Attribute, CastMember, Language, Line, Message, Motivation, Quality, slug};
 
@@ -191,9 +192,11 @@ impl Ask for Direct {
         meant["next"] = json!(chosen);
         Some(meant)
     }
+}
 
-    fn offline(&self, offline: &mut Offline<'_>) -> Direction {
-        offline::direct(self, offline)
+impl OfflineAnswer for Direct {
+    fn answer_offline(&self, offline: &mut Offline<'_>) -> Direction {
+        simulate::direct(self, offline)
     }
 }
 
@@ -213,9 +216,11 @@ impl Ask for SceneReply {
     fn check(&self, answer: &String) -> Result<(), String> {
         self.called.says_something(self.language, &self.name, answer)
     }
+}
 
-    fn offline(&self, offline: &mut Offline<'_>) -> String {
-        offline::scene_reply(self, offline)
+impl OfflineAnswer for SceneReply {
+    fn answer_offline(&self, offline: &mut Offline<'_>) -> String {
+        simulate::scene_reply(self, offline)
     }
 }
 
@@ -235,9 +240,11 @@ impl Ask for TestReply {
     fn check(&self, answer: &String) -> Result<(), String> {
         self.called.says_something(self.language, &self.name, answer)
     }
+}
 
-    fn offline(&self, offline: &mut Offline<'_>) -> String {
-        offline::test_reply(self, offline)
+impl OfflineAnswer for TestReply {
+    fn answer_offline(&self, offline: &mut Offline<'_>) -> String {
+        simulate::test_reply(self, offline)
     }
 }
 
@@ -249,9 +256,11 @@ impl Ask for Rate {
         let filled = prompts.filled(Self::NAME, self.language, self);
         Ok(vec![Message::system(filled.part("system")?), Message::user(filled.part("user")?)])
     }
+}
 
-    fn offline(&self, offline: &mut Offline<'_>) -> Rating {
-        offline::rate(self, offline)
+impl OfflineAnswer for Rate {
+    fn answer_offline(&self, offline: &mut Offline<'_>) -> Rating {
+        simulate::rate(self, offline)
     }
 }
 

@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex};
 
 use futures::future::BoxFuture;
 
-use super::{Params, Places, Scenes, Stage};
-use crate::llm::{Answered, AskError, Budget, Desk, Journal, JournalError, Model, OfflineOptions, Record};
+use super::Params;
+use super::lanes::{Places, Scenes, Stage};
+use crate::llm::{Answered, AskError, Budget, Journal, JournalError, Model, OfflineOptions, Record, Session};
 use crate::prompt::Prompts;
 use crate::schema::{
     Attribute, Character, CharacterType, Dimension, Language, Motivation, Scene, SceneCharacter, SceneHead, Utterance,
@@ -75,10 +76,10 @@ pub(super) struct House {
 
 impl House {
     pub(super) fn new(journal: Arc<MemoryJournal>, replay: bool) -> Self {
-        let desk = Arc::new(Desk::new(7, prompts(), journal.clone(), Budget::default(), replay));
+        let session = Arc::new(Session::new(7, prompts(), journal.clone(), Budget::default(), replay));
         let model = |name: &str| {
             let options = OfflineOptions { variant: name.to_owned(), ..OfflineOptions::default() };
-            Model::offline(name, options, desk.clone())
+            Model::offline(name, options, session.clone())
         };
         Self {
             journal,

@@ -5,39 +5,17 @@
 
 mod asks;
 mod conversation;
-mod dwrs;
-mod filter;
-mod floor;
-mod label;
-mod labels;
-mod lane;
-mod marks;
-mod offline;
-mod original;
-mod panel;
-mod places;
-mod reply;
-mod said;
-mod sample;
-mod scenes;
-mod script;
-mod setting;
-mod speaker;
-mod tally;
-mod transcript;
-mod turns;
-
 #[cfg(test)]
 mod fixtures;
+mod lanes;
+mod reply;
 
 pub use asks::{Called, Direct, Direction, Rate, Rating, SceneReply, TestReply};
 pub use conversation::BY_LOT;
-pub use dwrs::Counts;
-pub use lane::{LaneEnd, Played, Progress, Stage, play_lanes};
-pub use panel::is_further_verdict;
-pub use places::Places;
-pub use scenes::{DrawnBooks, Scenes, drawn, meets_own_book};
-pub use turns::lanes_name;
+pub use lanes::{
+    Counts, DrawnBooks, LaneEnd, Places, Played, Progress, Scenes, Stage, drawn, is_further_verdict, lanes_name,
+    meets_own_book, play_lanes,
+};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

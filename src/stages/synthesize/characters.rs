@@ -9,14 +9,14 @@ use serde_json::{Value, json};
 
 use super::Nth;
 use super::faults::of_names;
-use super::invention;
 use super::refinement::{Draft, Step, messages};
-use super::tables::Tables;
 use super::world::World;
-use crate::llm::{Ask, Offline, Shape, schema_of};
+use crate::llm::{Ask, Offline, OfflineAnswer, Shape, schema_of};
+use crate::offline::synthesize::invention;
+use crate::offline::synthesize::tables::Tables;
 use crate::prompt::{PromptError, Prompts};
-use crate::schema::Visibility::{Private, Public};
-use crate::schema::{Attribute, Language, Message, Visibility, slug, worldview_key};
+use crate::schema::Visibility::{self, Private, Public};
+use crate::schema::{Attribute, Language, Message, slug, worldview_key};
 use crate::seed::seeded;
 use crate::text::of_language;
 
@@ -203,8 +203,10 @@ impl Ask for MakeCharacters {
         }
         Ok(())
     }
+}
 
-    fn offline(&self, offline: &mut Offline<'_>) -> Sheets {
+impl OfflineAnswer for MakeCharacters {
+    fn answer_offline(&self, offline: &mut Offline<'_>) -> Sheets {
         invention::characters(self, &mut offline.rng)
     }
 }

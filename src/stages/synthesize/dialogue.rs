@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::characters::{Sheet, bound};
-use super::invention;
 use super::refinement::{Draft, Step, messages};
 use super::scene::Meeting;
 use super::world::World;
-use crate::llm::{Ask, Offline, Shape, schema_of};
+use crate::llm::{Ask, Offline, OfflineAnswer, Shape, schema_of};
+use crate::offline::synthesize::invention;
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Language, Message};
 use crate::text::of_language;
@@ -109,8 +109,10 @@ impl Ask for MakeDialogue {
         }
         Ok(())
     }
+}
 
-    fn offline(&self, offline: &mut Offline<'_>) -> Talk {
+impl OfflineAnswer for MakeDialogue {
+    fn answer_offline(&self, offline: &mut Offline<'_>) -> Talk {
         invention::dialogue(self, &mut offline.rng)
     }
 }

@@ -27,7 +27,7 @@ pub(super) fn of_names(names: &[&str], avoid: &[String], language: Language) -> 
 }
 
 /// Returns whether two names could be mistaken for each other.
-pub(super) fn clash(one: &str, other: &str) -> bool {
+pub(crate) fn clash(one: &str, other: &str) -> bool {
     PlainName::new(one).clashes(&PlainName::new(other))
 }
 

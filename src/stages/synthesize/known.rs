@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::characters::Sheet;
-use crate::llm::{Ask, AskError, Model, Offline};
+use crate::llm::{Ask, AskError, Model, Offline, OfflineAnswer};
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Language, Message, slug};
 
@@ -104,9 +104,11 @@ impl Ask for FindLikeness {
             _ => Ok(()),
         }
     }
+}
 
+impl OfflineAnswer for FindLikeness {
     /// Compares names only: a character with the name of a known figure is borrowed.
-    fn offline(&self, _: &mut Offline<'_>) -> Likenesses {
+    fn answer_offline(&self, _: &mut Offline<'_>) -> Likenesses {
         self.namesake().unwrap_or(Likenesses { figures: Vec::new(), verdict: Origin::Original })
     }
 }
@@ -144,8 +146,8 @@ pub(super) async fn borrowed(
 
 #[cfg(test)]
 mod tests {
-    use super::super::faults::clash;
     use super::*;
+    use crate::stages::synthesize::faults::clash;
 
     #[test]
     fn a_borrowed_name_is_known_without_a_model() {

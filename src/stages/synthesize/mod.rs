@@ -7,15 +7,15 @@
 mod characters;
 mod dialogue;
 pub mod established;
-mod faults;
-mod invention;
+pub(crate) mod faults;
 mod known;
 mod lookalikes;
 mod refinement;
 mod resemblance;
 mod review;
 mod scene;
-mod tables;
+#[cfg(test)]
+mod tests;
 mod world;
 
 pub use characters::{MakeCharacters, Sheet, Sheets};
@@ -245,6 +245,3 @@ async fn people(
     let people = characters.into_iter().take(wanted as usize).map(character).filter(is_own).collect();
     Ok((people, rejects))
 }
-
-#[cfg(test)]
-mod tests;

@@ -6,7 +6,7 @@ use futures::future::join_all;
 use super::characters::Sheet;
 use super::known::borrowed;
 use super::review::{Review, Verdict};
-use crate::llm::{Ask, AskError, Model};
+use crate::llm::{AskError, Model, OfflineAnswer};
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Language, Message};
 
@@ -20,7 +20,7 @@ pub struct Draft {
 }
 
 /// An ask whose answer is reviewed and refined. Its template has a part `rules`, which is also shown to the reviewer.
-pub(super) trait Step: Ask<Answer: Clone> + serde::Serialize + Sized {
+pub(super) trait Step: OfflineAnswer<Answer: Clone> + serde::Serialize + Sized {
     /// The language of the answer.
     fn language(&self) -> Language;
 
@@ -75,7 +75,7 @@ pub(super) async fn refined<S: Step>(
             return Ok(Refined { answer, is_good: false });
         }
         let text = step.text(&answer);
-        let given = step.given(&model.desk().prompts).map_err(|source| AskError::Prompt { ask: S::NAME, source })?;
+        let given = step.given(&model.session().prompts).map_err(|source| AskError::Prompt { ask: S::NAME, source })?;
         let review = Review { language: step.language(), step: S::NAME, given, output: text.clone() };
         let mut faults = match model.ask(&review, &this).await {
             Ok(reviewed) if reviewed.verdict == Verdict::Refine => reviewed.faults,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use super::faults::clash;
-use super::tables::texts;
+use crate::offline::synthesize::tables::texts;
 use crate::schema::{Attribute, Character, Language, Reject};
 use crate::text::bm25::{B, K1, Terms, idf};
 use crate::text::float;

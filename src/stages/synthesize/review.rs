@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::faults::clash;
-use crate::llm::{Ask, Offline};
+use crate::llm::{Ask, Offline, OfflineAnswer};
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Language, Message};
 
@@ -67,9 +67,11 @@ impl Ask for Review {
         }
         Ok(())
     }
+}
 
+impl OfflineAnswer for Review {
     /// Checks what rules can check: empty entries, repeated lines, similar names, and length.
-    fn offline(&self, _: &mut Offline<'_>) -> Reviewed {
+    fn answer_offline(&self, _: &mut Offline<'_>) -> Reviewed {
         let faults = measured(self.language, &self.output);
         let verdict = if faults.is_empty() { Verdict::Good } else { Verdict::Refine };
         Reviewed { faults, verdict }

@@ -4,10 +4,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::characters::{Sheet, bound};
-use super::invention;
 use super::refinement::{Draft, Step, messages};
 use super::world::World;
-use crate::llm::{Ask, Offline, Shape, schema_of};
+use crate::llm::{Ask, Offline, OfflineAnswer, Shape, schema_of};
+use crate::offline::synthesize::invention;
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Language, Message};
 use crate::text::of_language;
@@ -55,8 +55,10 @@ impl Ask for MakeScene {
         of_language(&meeting.situation, self.language)?;
         of_language(&meeting.wants.concat(), self.language)
     }
+}
 
-    fn offline(&self, offline: &mut Offline<'_>) -> Meeting {
+impl OfflineAnswer for MakeScene {
+    fn answer_offline(&self, offline: &mut Offline<'_>) -> Meeting {
         invention::scene(self, &mut offline.rng)
     }
 }

@@ -6,20 +6,22 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 
 use super::refinement::Step;
-use super::*;
-use crate::llm::{Answered, Ask, Budget, Desk, Journal, JournalError, Memory, Offline, OfflineOptions, Record};
+use crate::llm::{
+    Answered, Ask, Budget, Journal, JournalError, Memory, Offline, OfflineAnswer, OfflineOptions, Record, Session,
+};
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Attribute, Message, Visibility, public};
+use crate::stages::synthesize::*;
 
 fn prompts() -> Prompts {
     Prompts::new(PROMPTS.iter().copied(), &BTreeMap::new()).unwrap()
 }
 
 fn models(seed: u64, journal: &Arc<Memory>, variants: &[&str]) -> Vec<Arc<Model>> {
-    let desk = Arc::new(Desk::new(seed, prompts(), journal.clone(), Budget::default(), false));
+    let session = Arc::new(Session::new(seed, prompts(), journal.clone(), Budget::default(), false));
     let model = |variant: &&str| {
         let options = OfflineOptions { variant: (*variant).to_owned(), ..OfflineOptions::default() };
-        Arc::new(Model::offline(*variant, options, desk.clone()))
+        Arc::new(Model::offline(*variant, options, session.clone()))
     };
     variants.iter().map(model).collect()
 }
@@ -110,7 +112,7 @@ fn fewer_wanted_are_the_first_of_more() {
             let models = models(7, &journal, &["plain"]);
             let made =
                 runtime.block_on(synthesize(&models, &params, 7, language, Nth::planned(0), wanted, &[])).unwrap();
-            (made.characters, models[0].desk().ledger.totals().made)
+            (made.characters, models[0].session().usage_tracker.totals().made)
         };
         let ((one, asked), (all, further)) = (made(1), made(3));
         assert_eq!((one.len(), all.len()), (1, 3));
@@ -124,12 +126,12 @@ fn a_run_is_a_function_of_its_seed_and_its_journal() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let journal = Arc::default();
     let run = |seed, journal: &Arc<Memory>, replay| {
-        let desk = Arc::new(Desk::new(seed, prompts(), journal.clone(), Budget::default(), replay));
-        let model = Arc::new(Model::offline("one", OfflineOptions::default(), desk.clone()));
+        let session = Arc::new(Session::new(seed, prompts(), journal.clone(), Budget::default(), replay));
+        let model = Arc::new(Model::offline("one", OfflineOptions::default(), session.clone()));
         let params = Params::default();
         let made =
             runtime.block_on(synthesize(&[model], &params, seed, Language::Zh, Nth::planned(1), 2, &[])).unwrap();
-        (made, desk.ledger.totals())
+        (made, session.usage_tracker.totals())
     };
     let (first, totals) = run(7, &journal, false);
     assert_eq!((totals.made, totals.journal), (10, 0));
@@ -167,13 +169,17 @@ fn a_call_that_has_begun_is_kept_and_counted_when_others_may_not_begin() {
         for max in 1..8 {
             let budget = Budget { max_calls: Some(max), ..Budget::default() };
             let journal = Arc::new(Slow(Memory::default()));
-            let desk = Arc::new(Desk::new(7, prompts(), journal.clone(), budget, false));
-            let models = [Arc::new(Model::offline("plain", OfflineOptions::default(), desk.clone()))];
+            let session = Arc::new(Session::new(7, prompts(), journal.clone(), budget, false));
+            let models = [Arc::new(Model::offline("plain", OfflineOptions::default(), session.clone()))];
             let params = Params { characters_per_world: 3, ..Params::default() };
             let made = runtime.block_on(synthesize(&models, &params, 7, language, Nth::planned(0), 3, &[]));
             assert!(matches!(made, Err(AskError::Budget(_))), "{max}: {made:?}");
             let kept = journal.0.0.lock().unwrap().len();
-            assert_eq!((desk.ledger.totals().made, kept), (max, usize::try_from(max).unwrap()), "{language:?}");
+            assert_eq!(
+                (session.usage_tracker.totals().made, kept),
+                (max, usize::try_from(max).unwrap()),
+                "{language:?}"
+            );
         }
     }
 }
@@ -191,15 +197,15 @@ fn names_to_avoid_are_avoided() {
 fn a_lost_world_is_a_reject_and_an_end_of_the_run_an_error() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let budget = Budget { max_calls: Some(1), ..Budget::default() };
-    let desk = Arc::new(Desk::new(1, prompts(), Arc::new(Memory::default()), budget, false));
-    let models = [Arc::new(Model::offline("one", OfflineOptions::default(), desk))];
+    let session = Arc::new(Session::new(1, prompts(), Arc::new(Memory::default()), budget, false));
+    let models = [Arc::new(Model::offline("one", OfflineOptions::default(), session))];
     let run = |avoid: &[String]| {
         runtime.block_on(synthesize(&models, &Params::default(), 1, Language::En, Nth::planned(0), 2, avoid))
     };
     assert!(matches!(run(&[]), Err(AskError::Budget(_))));
 
     // If every name is taken, the offline answer fails its own check.
-    let tables = tables::Tables::of(Language::En);
+    let tables = crate::offline::synthesize::tables::Tables::of(Language::En);
     let all = |place| tables.given(place).into_iter().map(|(name, _)| name.to_lowercase());
     let avoid: Vec<String> = (0..tables.places.len())
         .flat_map(all)
@@ -225,9 +231,9 @@ fn sheets(language: Language) -> (MakeCharacters, Sheets) {
     (ask, sheets)
 }
 
-fn made<A: Ask>(ask: &A) -> A::Answer {
+fn made<A: OfflineAnswer>(ask: &A) -> A::Answer {
     let options = OfflineOptions::default();
-    let answer = ask.offline(&mut Offline { options: &options, rng: crate::seed::seeded(5, &["test"]) });
+    let answer = ask.answer_offline(&mut Offline { options: &options, rng: crate::seed::seeded(5, &["test"]) });
     ask.check(&answer).unwrap();
     answer
 }
@@ -464,8 +470,10 @@ impl Ask for Careless {
     fn shape(&self) -> crate::llm::Shape {
         crate::llm::Shape::Text
     }
+}
 
-    fn offline(&self, _: &mut Offline<'_>) -> String {
+impl OfflineAnswer for Careless {
+    fn answer_offline(&self, _: &mut Offline<'_>) -> String {
         if self.complaints == 0 || self.deaf {
             format!("bad {}", self.complaints)
         } else {
@@ -520,8 +528,10 @@ impl Ask for Borrower {
     fn messages(&self, _: &Prompts) -> Result<Vec<Message>, PromptError> {
         Ok(vec![Message::user(self.draft.is_some().to_string())])
     }
+}
 
-    fn offline(&self, _: &mut Offline<'_>) -> Sheets {
+impl OfflineAnswer for Borrower {
+    fn answer_offline(&self, _: &mut Offline<'_>) -> Sheets {
         let (_, mut sheets) = sheets(Language::Zh);
         if self.stubborn || self.draft.is_none() {
             sheets.characters[0].name = "林黛玉".to_owned();

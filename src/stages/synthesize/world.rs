@@ -5,10 +5,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Nth;
-use super::invention;
 use super::refinement::{Draft, Step, messages};
-use super::tables::Tables;
-use crate::llm::{Ask, Offline};
+use crate::llm::{Ask, Offline, OfflineAnswer};
+use crate::offline::synthesize::invention;
+use crate::offline::synthesize::tables::Tables;
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Language, Message};
 use crate::seed::seeded;
@@ -119,8 +119,10 @@ impl Ask for MakeWorld {
         }
         of_language(&world.worldview(self.language), self.language)
     }
+}
 
-    fn offline(&self, offline: &mut Offline<'_>) -> World {
+impl OfflineAnswer for MakeWorld {
+    fn answer_offline(&self, offline: &mut Offline<'_>) -> World {
         invention::world(self, &mut offline.rng)
     }
 }

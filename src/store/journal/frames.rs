@@ -10,8 +10,9 @@ use std::path::Path;
 use zstd::bulk::{Compressor, Decompressor};
 use zstd::zstd_safe::{self, CParameter, MAGICNUMBER};
 
-use super::super::{StoreError, atomic};
 use super::segment::{folder, new};
+use crate::store::atomic;
+use crate::store::error::StoreError;
 
 /// A frame ends with the line that brings it to this many uncompressed bytes. Larger frames compress better; smaller
 /// ones are faster to read.

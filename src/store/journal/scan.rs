@@ -8,12 +8,12 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::super::StoreError;
 use super::frames::{Frame, walk};
 use super::line::{Hash, Place, paid, read_line};
 use super::pages::Source;
 use super::segment::{Form, closed, read_header};
 use crate::llm::Usage;
+use crate::store::error::StoreError;
 
 /// The position of every record, by the hash of its key.
 pub(super) type Index = HashMap<Hash, Place>;

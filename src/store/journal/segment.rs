@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::super::{StoreError, atomic};
+use crate::store::atomic;
+use crate::store::error::StoreError;
 
 /// The version of the format that this program writes. It also reads older versions.
 ///

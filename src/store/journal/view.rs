@@ -7,13 +7,13 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::super::StoreError;
 use super::line::{Hash, Place, Stored, StoredRequest, Text, parse};
 use super::pages::{Pages, Source};
 use super::scan::{Closed, Paid, add, closed_segments, packed, pay, plain};
 use super::segment;
 use crate::llm::{Answered, JournalError, Record, Request, Usage};
 use crate::schema::Message;
+use crate::store::error::StoreError;
 
 /// A snapshot of a journal at the time it was opened. Writes, truncates and locks nothing, so a run may be using the
 /// journal.

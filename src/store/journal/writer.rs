@@ -10,7 +10,6 @@ use std::sync::{Arc, OnceLock};
 
 use tokio::sync::oneshot;
 
-use super::super::StoreError;
 use super::JournalOptions;
 use super::frames::pack;
 use super::line::{Hash, Text, append, hash, stored};
@@ -18,6 +17,7 @@ use super::pages::{Pages, Source};
 use super::scan::Index;
 use super::segment::{Form, closed, rotate};
 use crate::llm::Record;
+use crate::store::error::StoreError;
 
 /// A batch is written when it has this many bytes, even if more records are waiting.
 const BATCH: usize = 1 << 20;

@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
-use super::pieces::{self, PieceFault, Place, Placed, PoolFile, SceneKind, pass, told};
+use super::pool_scan::{self, PieceFault, Place, Placed, PoolFile, SceneKind, pass, told};
 use crate::schema::{Scene, SceneHead};
-use crate::store::StoreError;
+use crate::store::error::StoreError;
 
 /// The valid scenes of a pool, sorted by id, without their texts.
 #[derive(Debug)]
@@ -107,7 +107,7 @@ impl PoolIndex {
         let Entry { head, place } = &self.entries[place];
         let file = &self.files[place.file];
         let changed = || StoreError::Changed { path: file.path.clone() };
-        let text = match pieces::text(file, place) {
+        let text = match pool_scan::text(file, place) {
             Ok(text) => text,
             Err(PieceFault::Io(source)) => return Err(StoreError::io("read", &file.path)(source)),
             Err(_) => return Err(changed()),

@@ -2,10 +2,15 @@
 //!
 //! Files written by users are never modified. [`Pool::index`] lists the scenes without holding their texts.
 
+mod custom_scenes;
 mod index;
-mod own;
-mod pieces;
-mod written;
+mod pool_scan;
+mod provenance;
+
+pub use custom_scenes::{Added, OwnScene};
+pub use index::PoolIndex;
+pub use pool_scan::{PieceFault, Place, Placed, PoolFile, SceneKind};
+pub use provenance::Written;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -13,14 +18,10 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::atomic;
+use super::error::StoreError;
 use super::run::json_lines;
-use super::{StoreError, atomic};
 use crate::schema::Scene;
-
-pub use index::PoolIndex;
-pub use own::{Added, OwnScene};
-pub use pieces::{PieceFault, Place, Placed, PoolFile, SceneKind};
-pub use written::Written;
 
 /// The contents of files in a dry run, by path.
 type Unwritten = BTreeMap<PathBuf, Arc<[u8]>>;
@@ -64,9 +65,9 @@ impl Pool {
         let path = self.book(slug);
         let bytes = json_lines(&path, scenes)?;
         if self.unwritten.is_none() {
-            return written::replace(&path, &bytes);
+            return provenance::replace(&path, &bytes);
         }
-        if written::is_kept(&path, &bytes)? {
+        if provenance::is_kept(&path, &bytes)? {
             return Ok(Written::Kept);
         }
         if fs::read(&path).is_ok_and(|old| old == bytes) {
@@ -144,12 +145,12 @@ impl Pool {
         files: &[PoolFile],
         read: impl Fn(&PoolFile, Result<&str, PieceFault>) -> T + Sync,
     ) -> Vec<Placed<T>> {
-        pieces::pass(files, read)
+        pool_scan::pass(files, read)
     }
 
     /// Reads the text of one scene.
     pub fn text(file: &PoolFile, place: &Place) -> Result<String, PieceFault> {
-        pieces::text(file, place)
+        pool_scan::text(file, place)
     }
 
     /// Returns all files with scenes: books, then edits, then custom scenes, each sorted by path.

@@ -9,8 +9,8 @@ use tantivy::schema::{Field, IndexRecordOption, Schema, TextFieldIndexing, TextO
 use tantivy::tokenizer::{PreTokenizedString, Token};
 use tantivy::{Searcher, TantivyDocument, Term};
 
-use super::super::float;
-use super::Terms;
+use super::terms::Terms;
+use crate::text::float;
 
 /// The memory budget of the index writer, in bytes. The texts here are short and few compared to it.
 const MEMORY: usize = 64 << 20;
@@ -82,8 +82,8 @@ fn write<T: AsRef<str>>(schema: Schema, field: Field, texts: &[T], terms: &mut T
 
 #[cfg(test)]
 mod tests {
-    use super::super::{B, K1, idf};
     use super::*;
+    use crate::text::bm25::{B, K1, idf};
 
     const EN: [&str; 6] = [
         "Who pays the ferryman at night?",

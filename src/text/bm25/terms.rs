@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use tantivy::tokenizer::{Language, RawTokenizer, Stemmer, TextAnalyzer};
 
-use super::super::{is_han, words::latin_words};
+use crate::text::is_han;
+use crate::text::words::latin_words;
 
 /// The maximum number of cached stems; further words are stemmed each time.
 const REMEMBERED: usize = 1 << 16;

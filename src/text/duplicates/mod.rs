@@ -21,9 +21,9 @@ mod questions;
 mod share;
 mod threads;
 
-use std::num::NonZeroUsize;
-
 pub use families::families;
+
+use std::num::NonZeroUsize;
 
 use postings::{Postings, Search};
 use questions::Questions;

@@ -352,8 +352,8 @@ pub(super) fn mean(scores: &Scores) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::fixture::records;
     use super::*;
+    use crate::stages::export::fixture::records;
 
     fn conversation(id: &str, language: Language, dimension: &str, kept: bool) -> Conversation {
         let mut conversation = records().conversations.remove(0);

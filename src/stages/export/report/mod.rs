@@ -4,19 +4,19 @@
 //! Like the card it is the same when the run is replayed from its journal; unlike the card it includes the cost of the
 //! run.
 
-mod bill;
-mod divisions;
+mod conversation_view;
+mod cost;
 mod figures;
-mod hand;
+mod manual_edits;
 mod page;
 mod plots;
-mod readings;
-mod shown;
+mod sanitize;
+mod splits_section;
 
-pub use bill::Charge;
-pub use divisions::{report_tells, rereport};
+pub use conversation_view::Attribution;
+pub use cost::Charge;
 pub use figures::{Agreement, Figures};
-pub use readings::Reading;
+pub use splits_section::{report_tells, rereport};
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -24,8 +24,11 @@ use std::sync::LazyLock;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value};
 
+use super::Params;
 use super::amounts::thousands;
-use super::{About, Params, Rights, Table};
+use super::card::About;
+use super::quote_limits::Rights;
+use super::tally::Table;
 use crate::prompt::block_lines;
 use crate::schema::Reject;
 use page::Page;
@@ -55,7 +58,7 @@ pub struct Report<'a> {
     /// tokens among them that extend an earlier prompt. `None` if there are no samples.
     pub each_sample: Option<[f64; 3]>,
     /// The conversations to show.
-    pub readings: &'a [Reading],
+    pub readings: &'a [Attribution],
 }
 
 /// Returns the report as HTML.
@@ -80,15 +83,15 @@ fn environment() -> Environment<'static> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::{about, records, tables};
     use super::*;
     use crate::schema::Conversation;
+    use crate::stages::export::fixture::{about, records, tables};
 
     const HOSTILE: &str =
         "</style><script>alert('1')</script><img src=x onerror=alert(2)>\"'`\u{202e}\u{2066}\0{{ 7*7 }}";
 
     /// Returns the report of the fixture after a change to its records.
-    fn written(change: impl FnOnce(&mut super::super::fixture::Records)) -> String {
+    fn written(change: impl FnOnce(&mut crate::stages::export::fixture::Records)) -> String {
         let mut records = records();
         change(&mut records);
         let mut figures = Figures::new(7);
@@ -104,7 +107,7 @@ mod tests {
         for character in &records.characters {
             figures.character(character);
         }
-        let readings: Vec<Reading> = figures.shown().iter().map(|id| reading(&records, id, &figures)).collect();
+        let readings: Vec<Attribution> = figures.shown().iter().map(|id| attribution(&records, id, &figures)).collect();
         records.rejects.sort();
         report(&Report {
             params: &Params::default(),
@@ -121,11 +124,11 @@ mod tests {
         })
     }
 
-    fn reading(records: &super::super::fixture::Records, id: &str, figures: &Figures) -> Reading {
+    fn attribution(records: &crate::stages::export::fixture::Records, id: &str, figures: &Figures) -> Attribution {
         let conversation = records.conversations.iter().find(|one| one.id == id).expect("the id is from these records");
         let scene = records.scenes.iter().find(|scene| scene.id == conversation.scene_id);
         let character = records.characters.iter().find(|one| one.id == conversation.character_id);
-        Reading::new(conversation, scene, character, &Rights::new(&Params::default(), 0), figures)
+        Attribution::new(conversation, scene, character, &Rights::new(&Params::default(), 0), figures)
     }
 
     /// Parses HTML as a browser does. Returns the names of its elements and of their attributes, with their counts.
@@ -340,7 +343,7 @@ mod tests {
 
     #[test]
     fn a_run_without_rows_has_a_report_too() {
-        let html = written(|records| *records = super::super::fixture::Records::default());
+        let html = written(|records| *records = crate::stages::export::fixture::Records::default());
         assert!(html.contains("0 samples") || html.contains("No conversation"), "{html}");
         markup(&html);
     }

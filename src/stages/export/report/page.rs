@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::bill::Charge;
-use super::divisions::divisions;
+use super::conversation_view::Attribution;
+use super::cost::Charge;
 use super::figures::{Agreement, Figures, OfCharacter, OfLanguage, Scores, mean};
-use super::hand::ByHand;
+use super::manual_edits::ByHand;
 use super::plots::{self, AMOUNT, SCORES, TOKENS};
-use super::readings::Reading;
-use super::shown::{Room, Shown, line};
+use super::sanitize::{Room, Shown, line};
+use super::splits_section::divisions;
 use super::{About, Report, Rights};
 use crate::schema::{Language, Reject, RoleTally};
 use crate::stages::export::amounts::{dollars, percent, thousands};
@@ -75,7 +75,7 @@ pub(super) struct Page<'a> {
     total: Option<Bill>,
     token_plot: Option<String>,
     by_hand: ByHand,
-    readings: &'a [Reading],
+    readings: &'a [Attribution],
     parts: Vec<(String, String, String)>,
     parts_more: usize,
     books: Vec<(String, String, &'static str)>,
@@ -222,7 +222,7 @@ impl<'a> Page<'a> {
             divisions: divisions(report.tables),
             version: &about.version,
             seed: about.seed,
-            languages: super::super::front::languages(report.tables).into_iter().collect(),
+            languages: crate::stages::export::card::front_matter::languages(report.tables).into_iter().collect(),
             tiles: tiles(report),
             offline: offline(about).take(ROWS).collect(),
             offline_more: offline(about).count().saturating_sub(ROWS),

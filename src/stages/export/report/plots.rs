@@ -5,7 +5,7 @@ use plotters::coord::ranged1d::{IntoSegmentedCoord as _, SegmentValue};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::shown::line;
+use super::sanitize::line;
 
 /// Text; the style sheet replaces it by the page's text colour.
 const INK: RGBColor = RGBColor(0x22, 0x22, 0x22);
@@ -70,7 +70,7 @@ pub(super) fn columns(bars: &[(String, u64)], axis: &str, of: &str) -> String {
             .x_labels(bars.len().min(24))
             .y_labels(5)
             .x_label_formatter(&label)
-            .y_label_formatter(&|count| super::super::amounts::thousands(*count))
+            .y_label_formatter(&|count| crate::stages::export::amounts::thousands(*count))
             .x_desc(axis)
             .y_desc(of)
             .draw()?;
@@ -114,7 +114,7 @@ pub(super) fn stacks(rows: &[(String, Vec<u64>)], palette: Palette, are_shares: 
             }
             let end = if are_shares { along(1, 1) } else { along(sum, most) } + 6;
             root.draw(&Text::new(
-                super::super::amounts::thousands(sum),
+                crate::stages::export::amounts::thousands(sum),
                 (end, middle),
                 at(&font(15, INK), HPos::Left),
             ))?;

@@ -113,7 +113,7 @@ pub(super) mod tests {
 
     use super::*;
 
-    pub(in super::super) fn chunk(kind: [u8; 4], data: &[u8]) -> Vec<u8> {
+    pub(crate) fn chunk(kind: [u8; 4], data: &[u8]) -> Vec<u8> {
         let mut bytes = u32::try_from(data.len()).unwrap().to_be_bytes().to_vec();
         bytes.extend(kind);
         bytes.extend(data);
@@ -121,7 +121,7 @@ pub(super) mod tests {
         bytes
     }
 
-    pub(in super::super) fn picture(chunks: &[Vec<u8>]) -> Vec<u8> {
+    pub(crate) fn picture(chunks: &[Vec<u8>]) -> Vec<u8> {
         let mut bytes = SIGNATURE.to_vec();
         bytes.extend(chunk(*b"IHDR", &[0, 0, 0, 1, 0, 0, 0, 1, 8, 0, 0, 0, 0]));
         bytes.extend(chunk(*b"IDAT", b"pixels"));

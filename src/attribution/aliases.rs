@@ -1,0 +1,447 @@
+//! The characters of a book as a TOML file: the program writes what attribution found, and uses the file as corrected
+//! by the user.
+//!
+//! Defines and validates the content of the file; does no I/O and attributes no quotation.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Attribution, Gender, Person, folded};
+
+/// The characters of a book: `scene_pool/aliases/<book slug>.toml`, or a file for `extract --characters`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Aliases {
+    /// The name of the character in this file who narrates the book in the first person.
+    pub narrator: Option<String>,
+    /// Names that are not characters, such as places.
+    pub ignore: Vec<String>,
+    /// The complete list of characters.
+    pub people: Vec<Known>,
+}
+
+/// A character of a book.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Known {
+    /// The character's name in scenes.
+    #[schemars(length(min = 1))]
+    pub name: String,
+    /// All other names of the character in the book, none of them shared with another character. If unset, they are
+    /// found by rule.
+    #[serde(default)]
+    pub aliases: Option<Vec<String>>,
+    /// The gender. If unset, it is found by rule.
+    #[serde(default)]
+    pub gender: Option<Gender>,
+}
+
+impl Known {
+    /// Returns the name and the aliases.
+    pub(crate) fn forms(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(&self.name).chain(self.aliases.iter().flatten()).map(String::as_str)
+    }
+}
+
+/// An error in the content of an [`Aliases`] file that is syntactically valid.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AliasFault {
+    /// JSON Pointer to the value.
+    pub pointer: String,
+    /// The problem.
+    pub message: String,
+    /// What is expected instead.
+    pub expected: String,
+    /// The unknown name, if another name of the file may have been meant.
+    pub unknown: Option<String>,
+}
+
+/// What first-person narrators call themselves.
+pub(crate) const NARRATOR: [&str; 2] = ["I", "我"];
+
+/// The prefix of the first line, which has the hash of the rest.
+const STATE: &str = "# As written: ";
+
+impl Aliases {
+    /// Returns the characters found by attribution. A name of two characters goes to the first one.
+    #[must_use]
+    pub fn of(attribution: &Attribution) -> Self {
+        let people = || places(attribution).map(|(place, known)| (&attribution.people[place], known));
+        let narrates = |form: &String| NARRATOR.contains(&form.as_str());
+        let narrator = people().find(|(person, _)| std::iter::once(&person.name).chain(&person.aliases).any(narrates));
+        Self {
+            narrator: narrator.map(|(_, known)| known.name),
+            ignore: Vec::new(),
+            people: people().map(|(_, known)| known).collect(),
+        }
+    }
+
+    /// Returns the errors: empty names, names of two characters, an unknown narrator.
+    #[must_use]
+    pub fn faults(&self) -> Vec<AliasFault> {
+        let mut faults = Vec::new();
+        let mut tell = |pointer: String, message: String, expected: String, unknown: Option<&str>| {
+            faults.push(AliasFault { pointer, message, expected, unknown: unknown.map(str::to_owned) });
+        };
+        let mut owners: BTreeMap<String, usize> = BTreeMap::new();
+        for (index, person) in self.people.iter().enumerate() {
+            for (place, form) in person.forms().enumerate() {
+                let pointer = match place.checked_sub(1) {
+                    None => format!("/people/{index}/name"),
+                    Some(place) => format!("/people/{index}/aliases/{place}"),
+                };
+                let key = key(form);
+                if key.is_empty() {
+                    let expected = "a name with a letter, or nothing";
+                    tell(pointer, "this name has no letter".to_owned(), expected.to_owned(), None);
+                    continue;
+                }
+                let owner = *owners.entry(key).or_insert(index);
+                if owner != index {
+                    let other = &self.people[owner].name;
+                    let message = format!("`{form}` is already a name of `{other}`");
+                    let expected = format!("the name at one character only: remove it here or at `{other}`");
+                    tell(pointer, message, expected, None);
+                }
+            }
+        }
+        for (index, form) in self.ignore.iter().enumerate() {
+            let pointer = format!("/ignore/{index}");
+            match owners.get(&key(form)) {
+                Some(&owner) => {
+                    let message = format!("`{form}` is ignored and also a name of `{}`", self.people[owner].name);
+                    tell(pointer, message, "the name in one of the two places".to_owned(), None);
+                }
+                None if key(form).is_empty() => {
+                    tell(pointer, "this name has no letter".to_owned(), "a name with a letter".to_owned(), None);
+                }
+                None => {}
+            }
+        }
+        if let Some(narrator) = &self.narrator
+            && !owners.contains_key(&key(narrator))
+        {
+            let message = format!("the narrator `{narrator}` is not a character in this file");
+            tell("/narrator".to_owned(), message, "a name or alias of one of `people`".to_owned(), Some(narrator));
+        }
+        faults
+    }
+
+    /// Gives each name of two characters to the first one, and drops characters without a name.
+    pub fn part(&mut self) {
+        let mut taken: BTreeSet<String> = BTreeSet::new();
+        self.people.retain_mut(|person| {
+            let own: Vec<String> = person.forms().filter(|form| taken.insert(key(form))).map(str::to_owned).collect();
+            let is_whole = person.aliases.is_some();
+            let mut own = own.into_iter();
+            own.next().is_some_and(|name| {
+                person.name = name;
+                person.aliases = is_whole.then(|| own.collect());
+                true
+            })
+        });
+    }
+
+    /// Returns all names and aliases.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.people.iter().flat_map(Known::forms)
+    }
+
+    /// Returns the part of the file that applies to the text of a book in another language, where `plain` is the
+    /// attribution of that text without the file. Returns `None` if the file names none of its characters, e.g. because
+    /// it was edited before that text was added.
+    ///
+    /// The narrator is the one of the file if that text has the character, or else the one found by rule.
+    #[must_use]
+    pub fn of_part(&self, plain: &Attribution) -> Option<Self> {
+        let own = Self::of(plain);
+        let known: BTreeSet<String> = own.names().map(key).collect();
+        let bears = |person: &&Known| person.forms().any(|form| known.contains(&key(form)));
+        self.people.iter().find(bears)?;
+        let holder =
+            |name: &String| self.people.iter().find(|person| person.forms().any(|form| key(form) == key(name)));
+        let told = self.narrator.as_ref().filter(|name| holder(name).as_ref().is_some_and(bears));
+        let narrator = told.or(own.narrator.as_ref().filter(|name| holder(name).is_some())).cloned();
+        Some(Self { narrator, ..self.clone() })
+    }
+
+    /// Returns the names of characters that the attribution made with this file did not find.
+    #[must_use]
+    pub fn missing<'a>(&self, attribution: &'a Attribution) -> Vec<&'a str> {
+        let absent = attribution.people.iter().filter(|person| person.mentions == 0 && person.lines == 0);
+        absent.map(|person| person.name.as_str()).collect()
+    }
+}
+
+/// Returns the characters of an attribution that have a name of their own, each with its index.
+fn places(attribution: &Attribution) -> impl Iterator<Item = (usize, Known)> {
+    let mut taken: BTreeSet<String> = BTreeSet::new();
+    attribution.people.iter().enumerate().filter_map(move |(place, person)| {
+        let forms = std::iter::once(&person.name).chain(&person.aliases);
+        let mut own = forms
+            .filter(|form| **form == person.name || !NARRATOR.contains(&form.as_str()))
+            .filter(|form| taken.insert(key(form)))
+            .cloned();
+        let name = own.next()?;
+        let gender = (person.gender != Gender::Unknown).then_some(person.gender);
+        Some((place, Known { name, aliases: Some(own.collect()), gender }))
+    })
+}
+
+/// A character of the file, with its counts.
+struct Entry {
+    known: Known,
+    lines: u32,
+    mentions: u32,
+}
+
+/// Merges the characters of several attributions of one book, the one in the book's own language first. A character
+/// with the same name as an earlier one in another language is the same character.
+fn entries(readings: &[&Attribution]) -> Vec<Entry> {
+    let mut entries: Vec<Entry> = Vec::new();
+    let mut owners: BTreeMap<String, usize> = BTreeMap::new();
+    for attribution in readings {
+        let before = owners.clone();
+        for (place, known) in places(attribution) {
+            let Person { lines, mentions, .. } = attribution.people[place];
+            let same = known.forms().find_map(|form| before.get(&key(form)).copied());
+            let index = same.unwrap_or(entries.len());
+            let fresh: Vec<String> =
+                known.forms().filter(|form| !owners.contains_key(&key(form))).map(str::to_owned).collect();
+            owners.extend(fresh.iter().map(|form| (key(form), index)));
+            if same.is_none() {
+                entries.push(Entry { known, lines, mentions });
+                continue;
+            }
+            let entry = &mut entries[index];
+            entry.known.aliases.get_or_insert_default().extend(fresh);
+            entry.known.gender = entry.known.gender.or(known.gender);
+            entry.lines += lines;
+            entry.mentions += mentions;
+        }
+    }
+    // Characters who speak come first, also those from a second language.
+    entries.sort_by_key(|entry| entry.lines == 0);
+    entries
+}
+
+/// Returns the text of the file for a book's attributions, one per language, its own first. Deterministic.
+#[must_use]
+pub fn text(slug: &str, readings: &[&Attribution]) -> String {
+    let mut body = format!(
+        "# The characters of `{slug}`, found by rule. Edit this file to correct them: an edited file is used and never overwritten.\n\
+         # Rename: change `name` and add the old name to `aliases`. Merge two: move the name and the aliases of one to the other.\n\
+         # Split one: move an alias to a new `[[people]]` table. Remove one: its quotations have no speaker.\n\
+         # `gender` is \"female\", \"male\" or \"unknown\". ignore = [\"Heaven\"] lists names that are not characters; narrator = \"Jim\" is who says “I”.\n\n"
+    );
+    if let Some(narrator) = readings.iter().find_map(|attribution| Aliases::of(attribution).narrator) {
+        let _ = writeln!(body, "narrator = {}", quoted(&narrator));
+    }
+    body.push_str("ignore = []\n");
+    let mut silent = false;
+    for Entry { known, lines, mentions } in entries(readings) {
+        if lines == 0 && !silent {
+            silent = true;
+            body.push_str("\n# Characters without quotations.\n");
+        }
+        let lines = if lines == 1 { "1 quotation".to_owned() } else { format!("{lines} quotations") };
+        let named = if mentions == 1 { "once".to_owned() } else { format!("{mentions} times") };
+        let _ = writeln!(body, "\n[[people]]\nname = {}  # {lines}, named {named}", quoted(&known.name));
+        if let Some(gender) = known.gender {
+            let _ = writeln!(body, "gender = \"{}\"", gender.word());
+        }
+        let others: Vec<String> = known.aliases.iter().flatten().map(|alias| quoted(alias)).collect();
+        let line = others.join(", ");
+        if line.chars().count() > 100 {
+            let _ = writeln!(body, "aliases = [\n  {},\n]", others.join(",\n  "));
+        } else {
+            let _ = writeln!(body, "aliases = [{line}]");
+        }
+    }
+    format!("{STATE}{}\n{body}", state(&body))
+}
+
+/// Whether the program wrote the text and nobody changed it since, so that it may be overwritten. Ignores line ends and
+/// surrounding white space.
+#[must_use]
+pub fn is_as_written(text: &str) -> bool {
+    let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
+    let Some((first, body)) = text.split_once('\n') else { return false };
+    first.strip_prefix(STATE).is_some_and(|hash| hash.trim() == state(body))
+}
+
+fn state(body: &str) -> String {
+    blake3::hash(body.trim().as_bytes()).to_hex()[..32].to_owned()
+}
+
+fn quoted(text: &str) -> String {
+    toml::Value::String(text.to_owned()).to_string()
+}
+
+/// Returns the key under which two spellings of a name are equal: ignores case, periods, kinds of apostrophe, white
+/// space, and the difference between traditional and simplified characters.
+pub(crate) fn key(form: &str) -> String {
+    let mut key = String::with_capacity(form.len());
+    // `the Rat` is `Rat` with an article; `the rat` is a common noun.
+    let form = form.trim();
+    let named = form.strip_prefix("the ").or_else(|| form.strip_prefix("The "));
+    let form = named.filter(|rest| rest.starts_with(char::is_uppercase)).unwrap_or(form);
+    for word in form.split_whitespace() {
+        if !key.is_empty() {
+            key.push(' ');
+        }
+        for c in word.chars() {
+            match c {
+                '.' => {}
+                '’' | '‘' => key.push('\''),
+                c => key.extend(folded(c).to_lowercase()),
+            }
+        }
+    }
+    if key.chars().any(char::is_alphanumeric) { key } else { String::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attribution::read;
+    use crate::schema::Language;
+
+    const EN: &str =
+        "“Is the tide out?” asked Mrs. Hallow.\n\n“It is,” said Mr. Hallow.\n\n“Late,” said Ruth. Ruth laughed.\n";
+    const ZH: &str = "江守田道：“潮退了没有？”\n\n孟秋云说：“退了。”\n\n江守田又道：“走罢。”\n";
+
+    fn person(name: &str, aliases: &[&str], gender: Gender, lines: u32) -> Person {
+        let aliases = aliases.iter().map(|&alias| alias.to_owned()).collect();
+        Person { name: name.to_owned(), aliases, gender, mentions: lines * 2 + 1, lines }
+    }
+
+    fn known(name: &str, aliases: &[&str]) -> Known {
+        let aliases = Some(aliases.iter().map(|&alias| alias.to_owned()).collect());
+        Known { name: name.to_owned(), aliases, gender: None }
+    }
+
+    #[test]
+    fn the_file_of_a_reading_reads_well() {
+        let people = vec![
+            person("the narrator", &["I", "Jim \"Owl\" Hale"], Gender::Male, 9),
+            person("孟秋云", &["孟大嫂", "秋云"], Gender::Female, 1),
+            person("Hale", &["Mr. Hale", "jim “Owl” hale", "孟大嫂"], Gender::Unknown, 0),
+            person("mr hale", &["Old Hale"], Gender::Unknown, 0),
+        ];
+        let text = text("tide", &[&Attribution { people, ..Attribution::default() }]);
+        let (first, body) = text.split_once('\n').expect("the file has several lines");
+        assert!(first.starts_with("# As written: ") && first.len() == 46, "{first}");
+        insta::assert_snapshot!(body, @r#"
+        # The characters of `tide`, found by rule. Edit this file to correct them: an edited file is used and never overwritten.
+        # Rename: change `name` and add the old name to `aliases`. Merge two: move the name and the aliases of one to the other.
+        # Split one: move an alias to a new `[[people]]` table. Remove one: its quotations have no speaker.
+        # `gender` is "female", "male" or "unknown". ignore = ["Heaven"] lists names that are not characters; narrator = "Jim" is who says “I”.
+
+        narrator = "the narrator"
+        ignore = []
+
+        [[people]]
+        name = "the narrator"  # 9 quotations, named 19 times
+        gender = "male"
+        aliases = ['Jim "Owl" Hale']
+
+        [[people]]
+        name = "孟秋云"  # 1 quotation, named 3 times
+        gender = "female"
+        aliases = ["孟大嫂", "秋云"]
+
+        # Characters without quotations.
+
+        [[people]]
+        name = "Hale"  # 0 quotations, named once
+        aliases = ["Mr. Hale", "jim “Owl” hale"]
+
+        [[people]]
+        name = "Old Hale"  # 0 quotations, named once
+        aliases = []
+        "#);
+        let read: Aliases = toml::from_str(&text).expect("TOML");
+        assert_eq!(read.faults(), [], "the file that the program writes is valid");
+    }
+
+    #[test]
+    fn a_file_holds_the_people_of_every_language() {
+        let english = vec![person("Mrs. Hallow", &["Ruth"], Gender::Female, 2), person("Tom", &[], Gender::Unknown, 0)];
+        let chinese = vec![
+            person("孟秋云", &["秋云"], Gender::Unknown, 4),
+            person("露丝", &["Ruth"], Gender::Female, 3),
+            person("Ruth", &["Tom"], Gender::Unknown, 1),
+        ];
+        let attribution = |people| Attribution { people, ..Attribution::default() };
+        let text = text("tide", &[&attribution(english), &attribution(chinese.clone())]);
+        let read: Aliases = toml::from_str(&text).expect("TOML");
+        assert_eq!(read.faults(), []);
+        let people = read.people.iter().map(|known| known.forms().collect::<Vec<_>>().join(" ")).collect::<Vec<_>>();
+        assert_eq!(people, ["Mrs. Hallow Ruth 露丝", "Tom", "孟秋云 秋云"]);
+        assert!(text.contains("name = \"Mrs. Hallow\"  # 5 quotations, named 12 times"), "{text}");
+
+        // A file without any character of a text does not apply to it.
+        let old = Aliases { people: vec![known("Mrs. Hallow", &[])], ..Aliases::default() };
+        assert_eq!(old.of_part(&attribution(chinese.clone())), None);
+        let narrated = Aliases { narrator: Some("Tom".to_owned()), ..read.clone() };
+        let part =
+            narrated.of_part(&attribution(chinese[..1].to_vec())).expect("the file names a character of the text");
+        assert_eq!((part.narrator, part.people), (None, read.people), "Tom does not occur in that text");
+    }
+
+    #[test]
+    fn a_change_is_told_from_what_was_written() {
+        for (language, book) in [(Language::En, EN), (Language::Zh, ZH)] {
+            let attribution = read(book, language, false);
+            let text = text("tide", &[&attribution]);
+            assert_eq!(toml::from_str::<Aliases>(&text).expect("TOML"), Aliases::of(&attribution));
+            assert!(is_as_written(&text));
+            // Changes that editors and operating systems make by themselves do not count.
+            assert!(is_as_written(&format!("\u{feff}{}", text.replace('\n', "\r\n"))));
+            assert!(is_as_written(text.trim_end()));
+            assert!(!is_as_written(&text.replacen("name = ", "name =", 1)));
+            assert!(!is_as_written(&(text.clone() + "# mine\n")));
+            assert!(
+                !is_as_written(text.split_once('\n').expect("the file has several lines").1),
+                "the first line is missing"
+            );
+            assert!(!is_as_written(""));
+        }
+    }
+
+    #[test]
+    fn faults_have_their_places() {
+        let faults = |aliases: Aliases| {
+            let faults = aliases.faults().into_iter();
+            faults.map(|fault| format!("{}: {}", fault.pointer, fault.message)).collect::<Vec<_>>().join("; ")
+        };
+        let people = vec![known("Ruth", &["Miss Hallow", " "]), known("孟秋云", &["miss  hallow", "秋雲", "秋云"])];
+        let own = Aliases { people, ..Aliases::default() };
+        assert_eq!(
+            faults(own),
+            "/people/0/aliases/1: this name has no letter; /people/1/aliases/0: `miss  hallow` is already a name of `Ruth`"
+        );
+        let ignore = vec!["Heaven".to_owned(), "the Ruth".to_owned(), "…".to_owned()];
+        let nobody = Aliases { narrator: Some("Jim".to_owned()), ignore, people: vec![known("Ruth", &[])] };
+        assert_eq!(
+            faults(nobody),
+            "/ignore/1: `the Ruth` is ignored and also a name of `Ruth`; /ignore/2: this name has no letter; \
+             /narrator: the narrator `Jim` is not a character in this file"
+        );
+    }
+
+    #[test]
+    fn names_are_the_same_however_they_are_spelt() {
+        for (one, other) in
+            [("Mrs. Hallow", "mrs  Hallow"), ("O’Brien", "O'BRIEN"), ("the Rat", "Rat"), ("劉姥姥", "刘姥姥")]
+        {
+            assert_eq!(key(one), key(other));
+        }
+        assert_ne!(key("the rat"), key("Rat"));
+        assert_eq!(key("——"), "");
+    }
+}

@@ -1,0 +1,203 @@
+//! Chinese descriptions of people: `那老者`, `一个花白胡子的人`, `内中一个客人`.
+//!
+//! Parses the noun with its modifiers; `referents` decides whom it means.
+
+use super::clauses::clause_end;
+use super::names::Names;
+use super::nominals::{Nominal, Noun, Owner, follower, owned};
+use super::words::{begins_with, gender, rank, role};
+use crate::attribution::Gender;
+use crate::attribution::tables::CHINESE;
+
+/// Words between a group and the member of it that is introduced.
+const WITHIN: [&str; 7] = ["内中有", "内中", "内有", "内", "中有", "中", "里有"];
+/// The same at the start of a clause.
+const INNER: [&str; 5] = ["内中", "其中", "就中", "内有", "中有"];
+/// Words for more than one.
+const MANY: [&str; 11] = ["许多", "几", "众", "诸", "各", "些", "数", "一群", "一班", "一伙", "一干"];
+/// Words for a voice, which may stand for its owner.
+const HEARD: [&str; 4] = ["的声音", "的嗓音", "的口音", "的喉咙"];
+
+/// The determiner of a description.
+pub(super) struct Determiner {
+    /// Its end; the start of the description if there is none.
+    pub(super) end: usize,
+    /// Whether it introduces a person.
+    pub(super) new: bool,
+    /// Whether it is a demonstrative.
+    pub(super) shown: bool,
+    /// Whether it is plural.
+    pub(super) several: bool,
+}
+
+/// Returns the described noun phrase that begins at an offset, and its end: `那老者`, `一个花白胡子的人`, `内中一个客人`.
+pub(super) fn described(text: &[char], names: &Names, at: usize, end: usize) -> Option<(Nominal, usize)> {
+    let limit = end.min(at + 18);
+    let mut lead = determiner(text, at, end);
+    let from = at;
+    // `一个是镖师，一个是书生`: the copula is not part of the description.
+    if lead.new && lead.end > at && text[lead.end..end].first() == Some(&'是') {
+        lead.end += 1;
+    }
+    // Text that begins with a preposition or an adverb is no description.
+    let rest = &text[at..end];
+    if lead.end == at
+        && noun(text, at, at, end).is_none()
+        && (CHINESE.objects.head(rest) > 0
+            || CHINESE.manner.head(rest) > 1 && !rest.iter().take(12).any(|&c| c == '的')
+            || CHINESE.opening.head(rest) > 1
+            || CHINESE.never.has(&rest[..1]) && !"里外上下前后一二三半".contains(rest[0]))
+    {
+        return None;
+    }
+    let mut i = lead.end;
+    while i < limit && !clause_end(text[i]) {
+        // `坐在后排的一个人`: the determiner follows 的.
+        if i > lead.end && text[i - 1] == '的' {
+            let inner = determiner(text, i, end);
+            if inner.end > i {
+                i = inner.end;
+                lead = inner;
+                continue;
+            }
+        }
+        let Some(length) = noun(text, lead.end, i, end) else {
+            let rest = &text[i..end];
+            let other =
+                CHINESE.he.has(&rest[..1]) || CHINESE.she.has(&rest[..1]) || matches!(rest[0], '我' | '你' | '是');
+            let verb = i > lead.end && (other || CHINESE.speech.head(rest) > 1);
+            if verb || names.at(rest).is_some() {
+                break;
+            }
+            i += 1;
+            continue;
+        };
+        let mut to = i + length;
+        if let Some(found) = one_of(text, names, from, to, end) {
+            return Some(found);
+        }
+        let heard = HEARD.iter().any(|word| begins_with(&text[to..end], word));
+        if CHINESE.parts.head(&text[to..end]) > 0 {
+            return None;
+        }
+        if matches!(text.get(to), Some('的' | '之')) && to < end && !heard {
+            if let Some((Nominal::Role(found), stop)) = owned(text, names, from, to, end, Owner::Pronoun) {
+                return Some((Nominal::Role(Noun { owner: Owner::Nobody, ..found }), stop));
+            }
+            i = to + 1;
+            continue;
+        }
+        if let Some(name) = names.at(&text[to..end]) {
+            return Some((Nominal::Name(name, to), to + names.list[name].form.len()));
+        }
+        let several = CHINESE.several.head(&text[to..end]);
+        if several > 0 && (several > 1 || text[to] == '们' || follower(&text[to + several..end])) {
+            lead.several = true;
+            to += several;
+        }
+        // `丫鬟和媳妇一齐`.
+        if matches!(text.get(to), Some('和' | '与' | '同' | '、'))
+            && let Some(other) = noun(text, to + 1, to + 1, end)
+            && follower(&text[to + 1 + other..end])
+        {
+            lead.several = true;
+            to += 1 + other;
+        }
+        let gender = if lead.several { Gender::Unknown } else { gender(&text[i..to]) };
+        let Determiner { end: bare, new, shown, several } = lead;
+        let noun = Noun { bare, head: i, gender, new, shown, several, ..Noun::plain(from, to) };
+        return Some((Nominal::Role(noun), to));
+    }
+    counted(text, from, &lead, end)
+}
+
+/// `X内中一个人`: a member of a group.
+fn one_of(text: &[char], names: &Names, from: usize, at: usize, end: usize) -> Option<(Nominal, usize)> {
+    let inner = WITHIN.iter().find(|word| begins_with(&text[at..end], word))?;
+    let after = at + inner.chars().count();
+    let lead = determiner(text, after, end);
+    if !lead.new || lead.end == after {
+        return None;
+    }
+    match described(text, names, after, end) {
+        Some((Nominal::Role(part), to)) => Some((Nominal::Role(Noun { from, bare: from, ..part }), to)),
+        _ => None,
+    }
+}
+
+/// `又一个道`, `那个道`: a determiner without a noun.
+fn counted(text: &[char], from: usize, lead: &Determiner, end: usize) -> Option<(Nominal, usize)> {
+    let to = lead.end;
+    let counts = to > from + 1 && matches!(text[to - 1], '个' | '位' | '名');
+    if !counts || !(follower(&text[to..end]) || CHINESE.manner.head(&text[to..end]) > 0) {
+        return None;
+    }
+    Some((Nominal::Role(Noun { new: lead.new, shown: lead.shown, ..Noun::plain(from, to) }), to))
+}
+
+/// Parses the determiner that may precede a description.
+pub(super) fn determiner(text: &[char], at: usize, end: usize) -> Determiner {
+    let mut i = at;
+    let mut shown = false;
+    while i < end {
+        if INNER.iter().any(|word| begins_with(&text[i..end], word)) {
+            i += 2;
+        } else if matches!(text[i], '又' | '另' | '还' | '有' | '早' | '却' | '只') {
+            i += 1;
+        } else {
+            break;
+        }
+    }
+    if i < end && matches!(text[i], '那' | '这' | '此' | '该') {
+        shown = true;
+        i += 1;
+    }
+    let rest = &text[i..end];
+    if let Some(word) = MANY.iter().find(|word| begins_with(rest, word)) {
+        let length = word.chars().count();
+        let counter = usize::from(rest.get(length).is_some_and(|c| matches!(c, '个' | '位' | '名')));
+        return Determiner { end: i + length + counter, new: false, shown, several: true };
+    }
+    let numerals = rest.iter().take_while(|c| "一二两三四五六七八九十".contains(**c)).count();
+    let next = rest.get(numerals);
+    // `钻出个孩子`.
+    let behind_verb = i == at && at > 0 && "出来进有见了着是".contains(text[at - 1]);
+    let counts = next.is_some_and(|c| matches!(c, '个' | '位' | '名' | '员' | '条' | '群'));
+    if counts && (numerals > 0 || shown || behind_verb) {
+        let one = numerals == 0 || rest[..numerals] == ['一'];
+        return Determiner { end: i + numerals + 1, new: one && !shown, shown, several: !one };
+    }
+    if numerals == 1 && rest[0] == '一' && !shown && i > at {
+        return Determiner { end: i + 1, new: true, shown: false, several: false };
+    }
+    Determiner { end: if shown { i } else { at }, new: false, shown, several: false }
+}
+
+/// Returns the length of the role noun at `i`, in a description that begins at `base`.
+fn noun(text: &[char], base: usize, i: usize, end: usize) -> Option<usize> {
+    let rest = &text[i..end.min(i + 5)];
+    let linked = i > base && text[i - 1] == '的';
+    let near = i <= base + 4 && shown_before(text, base) && !(base..i).any(|k| CHINESE.objects.has(&text[k..=k]));
+    let known = |word: &[char]| role(word) || rank(word);
+    let length = (1..=4.min(rest.len())).rev().find(|&n| known(&rest[..n])).unwrap_or(0);
+    // A second noun may follow directly: 丫鬟 before 媳妇.
+    if length > 1 && (i == base || linked || near) {
+        let next = (2..=rest.len() - length).rev().find(|&n| known(&rest[length..length + n]));
+        return Some(length + next.unwrap_or(0));
+    }
+    if length == 1 && i == base && (rest.len() == 1 || follower(&rest[1..]) || CHINESE.manner.head(&rest[1..]) > 0) {
+        return Some(1);
+    }
+    let person = rest.first() == Some(&'人') && !rest.starts_with(&['人', '家']) && !rest.starts_with(&['人', '们']);
+    let bears = i == base || linked || near;
+    (person && bears && (linked || i > base || follower(&rest[1..]) || shown_before(text, base))).then_some(1)
+}
+
+/// Whether a demonstrative or numeral phrase directly precedes.
+fn shown_before(text: &[char], base: usize) -> bool {
+    base > 0
+        && matches!(
+            text[base - 1],
+            '那' | '这' | '个' | '位' | '一' | '名' | '些' | '众' | '诸' | '此' | '多' | '几' | '数' | '各'
+        )
+}

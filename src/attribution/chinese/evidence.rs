@@ -1,0 +1,213 @@
+//! Decides whether a sequence of Chinese characters is a name.
+//!
+//! Judges one sequence at a time, by its own characters and by how the book uses it.
+
+use super::clauses::clause_end;
+use super::words::{rank, role, title};
+use crate::attribution::tables::CHINESE;
+
+/// Counts of how the book uses a sequence.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Signs {
+    /// Occurrences before a speech verb, with only adverbs of manner between.
+    pub(super) says: u32,
+    /// Occurrences at the start of a clause in a sentence that introduces speech.
+    pub(super) leads: u32,
+    /// Occurrences anywhere, except directly before a kinship noun.
+    pub(super) total: u32,
+    /// Occurrences before something that can follow a subject: a verb of speech or of human action, an adverb of
+    /// manner, the end of a clause.
+    pub(super) stops: u32,
+    /// Occurrences at the start of a clause before a verb of speech or human action, or after a word that governs
+    /// people.
+    pub(super) proof: u32,
+    /// The first few distinct characters that follow it, with their counts.
+    pub(super) followers: Vec<(char, u32)>,
+}
+
+/// Whether a character cannot be part of a name.
+pub(super) fn ends_name(c: &[char]) -> bool {
+    let common = CHINESE.never.has(c) && !NUMERALS.contains(&c[0]) && !SOFT.contains(c[0]) && c[0] != '的';
+    !c[0].is_alphabetic() || c[0].is_ascii() || common
+}
+
+/// Characters that are rare in names, and then follow a surname.
+const SOFT: &str = "日天年月前后中时知见未无之与其可能以因半两云";
+
+/// Numerals, which occur in names but are usually followed by nouns.
+const NUMERALS: [char; 12] = ['一', '二', '三', '四', '五', '六', '七', '八', '九', '十', '两', '天'];
+
+/// Returns the length of a word that can follow a subject, 0 if none.
+pub(super) fn follows(rest: &[char]) -> usize {
+    CHINESE.speech.head(rest).max(CHINESE.deeds.head(rest)).max(CHINESE.manner.head(rest))
+}
+
+/// Properties of a sequence by its characters.
+struct Shape {
+    /// Start of a title at its end.
+    ending: Option<usize>,
+    /// Whether it is a surname followed by one or two characters.
+    named: bool,
+    /// Whether it ends in a title, and has more than the title.
+    titled: bool,
+    /// Whether it has the form of a familiar name: 老, 小 or 阿 at the start, or a numeral with a rural nickname: `二愣子`.
+    pet: bool,
+}
+
+impl Shape {
+    fn of(form: &[char]) -> Self {
+        let surname = CHINESE.surnames.head(form);
+        let ending = (1..form.len()).find(|&i| title(&form[i..]).is_some());
+        let given = form.len() - surname;
+        Self {
+            ending,
+            named: surname > 0 && (1..=2).contains(&given),
+            titled: ending.is_some_and(|at| !role(&form[at..]) || surname == at || at > 1),
+            pet: (matches!(form[0], '老' | '小' | '阿') || village(form)) && form.len() <= 3,
+        }
+    }
+}
+
+/// Whether a sequence is a name.
+pub(super) fn name(form: &[char], signs: &Signs) -> bool {
+    let shape = Shape::of(form);
+    !worded(form)
+        && begins(form, signs, &shape)
+        && holds(form, signs, &shape)
+        && ends(form, signs, &shape)
+        && !piece(form, signs)
+        && used(form, signs, &shape)
+}
+
+/// Whether a sequence is a word in the tables, or begins with one that cannot be part of a name.
+fn worded(form: &[char]) -> bool {
+    const BEFORE: &str = "老小大女男新胖瘦黑白矮高少众诸各那这此";
+    let known = [&CHINESE.never, &CHINESE.opening, &CHINESE.manner].iter().any(|words| words.has(form));
+    let noun = role(form) || rank(form) || BEFORE.contains(form[0]) && role(&form[1..]);
+    // A role noun followed by its verb.
+    let longer = (2..form.len()).rev().find(|&length| role(&form[..length]) || pronoun(&form[..length]));
+    known
+        || noun
+        || pronoun(form)
+        || pronoun(&form[..1])
+        || matches!(form[0], '那' | '这' | '此')
+        || CHINESE.common.head(form) > 1
+        || longer.is_some_and(|at| title(&form[at..]).is_none())
+}
+
+/// Whether its start may be that of a name: not a verb, an adverb or a preposition, unless that is a surname and the
+/// whole is used as a name.
+fn begins(form: &[char], signs: &Signs, shape: &Shape) -> bool {
+    let lead = follows(form).max(CHINESE.objects.head(form)).max(CHINESE.opening.head(form));
+    let together = firm(signs) || signs.says > 0 && follows(&form[1..]) == 0 && form.len() < 4;
+    lead == 0 || lead == 1 && (shape.pet || CHINESE.surnames.has(&form[..1]) && together)
+}
+
+/// Whether all its characters may be in a name: numerals may, but are much more common before nouns.
+fn holds(form: &[char], signs: &Signs, shape: &Shape) -> bool {
+    let stem = &form[..shape.ending.unwrap_or(form.len())];
+    let soft = stem.iter().any(|c| CHINESE.never.has(&[*c]) && !NUMERALS.contains(c));
+    if stem.contains(&'的') || soft && !(shape.named && signs.says > 0 || firm(signs)) {
+        return false;
+    }
+    let numeral = NUMERALS.contains(&form[0]) || form[0] == '几';
+    let counts = signs.says < 1 && signs.leads < 3 && !(shape.titled && form.len() > 2) && !village(form);
+    !(numeral && (classified(form) || counts))
+}
+
+/// Whether its end may be that of a name: the last character is seldom an adverb or a verb.
+fn ends(form: &[char], signs: &Signs, shape: &Shape) -> bool {
+    let last = &form[form.len() - 1..];
+    let verb = CHINESE.manner.tail(form) > 0 || CHINESE.speech.has(last) || CHINESE.objects.has(last);
+    if shape.ending.is_some() || !verb {
+        return true;
+    }
+    let usual = "云应同连齐方才小先来喜".contains(last[0]);
+    let led = signs.leads > 2 && signs.total > 5;
+    usual && (firm(signs) || shape.named && (signs.says > 0 || led)) || shape.named && firm(signs)
+}
+
+/// Whether the same character nearly always follows it, so that it is part of something longer.
+fn piece(form: &[char], signs: &Signs) -> bool {
+    signs.followers.iter().max_by_key(|(c, count)| (*count, *c)).is_some_and(|&(c, count)| {
+        let always = !clause_end(c) && signs.total > 1 && count * 20 >= signs.total * 19;
+        // No adverb follows a name every time.
+        always && (signs.says == 0 || form.len() < 3 && (follows(&[c]) == 0 || signs.total > 5))
+    })
+}
+
+/// Whether the book uses it as a name often enough, given its form.
+fn used(form: &[char], signs: &Signs, shape: &Shape) -> bool {
+    let likely = shape.named || shape.titled || shape.pet;
+    let whole = shape.named && form.len() == CHINESE.surnames.head(form) + 2;
+    if whole && signs.leads > 0 && signs.proof > 0 && signs.stops == signs.total {
+        return true;
+    }
+    if signs.says > 0 {
+        return likely || signs.total > 1 && (signs.says > 1 || signs.stops * 2 >= signs.total);
+    }
+    let leads = signs.leads > 0 && signs.total > 1;
+    leads && (likely && signs.stops * 3 >= signs.total || signs.proof > 0 && signs.stops * 2 >= signs.total)
+}
+
+/// Whether it is repeatedly the subject of speech verbs.
+fn firm(signs: &Signs) -> bool {
+    signs.says > 1 && signs.total > 3 && signs.stops * 2 > signs.total
+}
+
+/// Whether a sequence is a numeral with a rural nickname.
+fn village(form: &[char]) -> bool {
+    const CALLED: [[char; 2]; 10] = [
+        ['愣', '子'],
+        ['狗', '子'],
+        ['柱', '子'],
+        ['虎', '子'],
+        ['牛', '子'],
+        ['娃', '子'],
+        ['妮', '子'],
+        ['丫', '头'],
+        ['麻', '子'],
+        ['秃', '子'],
+    ];
+    form.len() == 3
+        && (NUMERALS[..10].contains(&form[0]) || form[0] == '大')
+        && CALLED.iter().any(|call| form[1..] == *call)
+}
+
+/// Whether a sequence is a pronoun.
+pub(super) fn pronoun(form: &[char]) -> bool {
+    CHINESE.she.has(form) || CHINESE.he.has(form) || CHINESE.narrator.has(form) || CHINESE.plural.has(form)
+}
+
+/// Whether a numeral is followed by a classifier: `三个`, `一声`.
+fn classified(form: &[char]) -> bool {
+    let numerals = form.iter().take_while(|c| NUMERALS[..11].contains(c) || matches!(c, '几' | '百' | '千' | '万'));
+    let at = numerals.count();
+    CHINESE.classifiers.head(&form[at..]) > 0 && title(&form[at..]).is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judge(form: &str, says: u32, leads: u32, total: u32, stops: u32) -> bool {
+        let form: Vec<char> = form.chars().collect();
+        name(&form, &Signs { says, leads, total, stops, proof: leads, followers: Vec::new() })
+    }
+
+    #[test]
+    fn takes_names_by_their_make_and_use() {
+        for form in ["沈阿牛", "六两嫂", "老耿", "鹤年", "方晴", "罗守云", "许可之"] {
+            assert!(judge(form, 2, 3, 6, 5), "{form}");
+        }
+    }
+
+    #[test]
+    fn leaves_verbs_counts_times_and_nouns() {
+        for form in ["见鹤年", "叹一口气", "三个", "那老", "月亮", "老道士", "两位", "丫鬟忙", "今夜", "二小姐"]
+        {
+            assert!(!judge(form, 2, 3, 6, 5), "{form}");
+        }
+        assert!(!judge("鹤年听", 0, 2, 2, 0), "what follows it cannot follow a subject");
+    }
+}

@@ -1,0 +1,348 @@
+//! Chinese names: where they occur in the text.
+//!
+//! `forms` decides which character sequences are names, and `aliases` which names belong to one person. This module
+//! completes the names and indexes their mentions.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::address_patterns::{called, familiar, translated};
+use super::aliases::full;
+use super::clauses::clause_end;
+use super::forms;
+use super::name_patterns::{Naming, namings, proven};
+use super::words::{role, title, trade};
+use crate::attribution::known_characters::Given;
+use crate::attribution::quotations::Span;
+use crate::attribution::tables::{CHINESE, Chars};
+
+/// A name form.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Name {
+    /// The form in simplified characters.
+    pub(super) form: Vec<char>,
+    /// The form as first printed in the book.
+    pub(super) printed: String,
+    /// Number of times that it is the subject of a speech verb.
+    pub(super) says: u32,
+    pub(super) count: u32,
+    pub(super) female: u32,
+    pub(super) male: u32,
+    /// Offset of the first mention.
+    pub(super) first: usize,
+    /// The characters that follow it with their counts, to tell a name from a part of one.
+    followers: HashMap<char, u32>,
+    /// The surnames that precede it, with their counts.
+    before: BTreeMap<Vec<char>, u32>,
+}
+
+/// An occurrence of a name in the text.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Mention {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) name: usize,
+}
+
+/// The names with one first character: a range of the name list, which is sorted by form.
+#[derive(Debug, Default)]
+struct Rack {
+    start: usize,
+    end: usize,
+    /// Their lengths in characters, longest first.
+    lengths: Vec<usize>,
+}
+
+/// All names of a book.
+pub(super) struct Names {
+    pub(super) list: Vec<Name>,
+    pub(super) mentions: Vec<Mention>,
+    index: HashMap<char, Rack>,
+    firsts: Chars,
+    /// Last characters of full names, which stand for the whole name in old novels.
+    shorts: Chars,
+    /// The character of each name.
+    pub(super) people: Vec<usize>,
+    /// The statements of the book that give names to characters.
+    pub(super) namings: Vec<Naming>,
+}
+
+impl Names {
+    /// Finds the names of a book.
+    pub(super) fn read(text: &[char], chars: &[char], spans: &[Span], given: &Given) -> Self {
+        let mut forms = forms::find(text, spans);
+        for (form, count) in familiar(text) {
+            forms.entry(form).or_insert(count);
+        }
+        let mut namings = namings(text, chars, &Self::of(forms.clone()));
+        let told = proven(text, &mut namings, &forms);
+        // A name given by a statement, followed by text that is no title, is that name plus another word.
+        let mut places: HashMap<&[char], usize> = HashMap::new();
+        for (place, name) in told.iter().enumerate() {
+            places.entry(name).or_insert(place);
+        }
+        forms.retain(|form, _| {
+            let heads = (1..form.len()).filter_map(|end| Some((*places.get(&form[..end])?, end)));
+            let first = heads.min().map(|(_, end)| &form[end..]);
+            first.is_none_or(|rest| title(rest).is_some() || *rest == ['儿'])
+        });
+        for form in &told {
+            forms.entry(form.clone()).or_default();
+        }
+        let mut names = Self::of(forms);
+        names.scan(text, chars);
+        let mut forms = names.completed(text);
+        names.unprefixed(&mut forms);
+        for form in told {
+            forms.entry(form).or_default();
+        }
+        let foreign = translated(text);
+        // A form found inside a part of a foreign name is no name by itself.
+        let parts = foreign.keys().flat_map(|form| form.split(|&c| c == '·')).filter(|part| part.len() > 2);
+        let pieces: HashSet<&[char]> =
+            parts.flat_map(|part| (2..part.len()).flat_map(|length| part.windows(length))).collect();
+        forms.retain(|form, _| !pieces.contains(form.as_slice()));
+        for (form, &count) in &foreign {
+            forms.entry(form.clone()).or_insert(count);
+        }
+        for (form, count) in called(text, &forms) {
+            if count > 1 {
+                forms.entry(form).or_default();
+            }
+        }
+        forms.retain(|form, _| !given.ignores(&form.iter().collect::<String>()));
+        for form in given.fresh() {
+            let form: Vec<char> = form.chars().map(|c| CHINESE.fold(c)).collect();
+            if !form.is_empty() && !role(&form) {
+                forms.entry(form).or_default();
+            }
+        }
+        let mut names = Self::of(forms);
+        names.scan(text, chars);
+        names.genders(text, spans);
+        names.namings = namings;
+        names
+    }
+
+    /// Returns the forms, with parts extended to whole names, and with surnames and following titles added.
+    fn completed(&self, text: &[char]) -> BTreeMap<Vec<char>, u32> {
+        let mut forms: BTreeMap<Vec<char>, u32> = BTreeMap::new();
+        for name in &self.list {
+            if name.count == 0 {
+                continue;
+            }
+            let mut form = name.form.clone();
+            // A form that is nearly always followed by the same character is part of a longer name.
+            let most = name.followers.iter().max_by_key(|&(c, count)| (*count, *c));
+            if let Some((&c, &count)) = most
+                && !clause_end(c)
+                && c.is_alphabetic()
+                && form.len() < 4
+                && name.count > 2
+                && count * 20 >= name.count * 19
+                && CHINESE.deeds.head(&[c]) == 0
+                && CHINESE.manner.head(&[c]) == 0
+                && CHINESE.speech.head(&[c]) == 0
+            {
+                form.push(c);
+            }
+            *forms.entry(form.clone()).or_default() += name.says;
+            for (surname, &count) in &name.before {
+                let plain = !CHINESE.objects.has(surname)
+                    && !CHINESE.never.has(surname)
+                    && !CHINESE.manner.has(surname)
+                    && !CHINESE.opening.has(surname);
+                let total: u32 = name.before.values().sum();
+                let enough = if plain { count > 1 || name.count < 8 } else { count > 2 && count * 2 > name.count };
+                if form.len() == 2 && count * 2 > total && enough {
+                    let mut full = surname.clone();
+                    full.extend(&form);
+                    forms.entry(full).or_default();
+                }
+            }
+        }
+        let mut extended: BTreeMap<Vec<char>, u32> = BTreeMap::new();
+        for mention in &self.mentions {
+            let rest = &text[mention.end..text.len().min(mention.end + 3)];
+            let word = CHINESE.titles_female.head(rest).max(CHINESE.titles_male.head(rest));
+            if word > 0 && rest[..word] != ['家', '的'] {
+                *extended.entry(text[mention.start..mention.end + word].to_vec()).or_default() += 1;
+            }
+        }
+        for (form, count) in extended {
+            if count > 3 {
+                forms.entry(form).or_default();
+            }
+        }
+        forms
+    }
+
+    /// Removes forms that consist of a role noun and a name that also occurs alone: `女警方晴`.
+    fn unprefixed(&self, forms: &mut BTreeMap<Vec<char>, u32>) {
+        let counts: HashMap<&[char], u32> =
+            self.list.iter().map(|name| (name.form.as_slice(), name.count + name.says)).collect();
+        let longer = |form: &Vec<char>| {
+            (1..form.len().saturating_sub(1)).any(|at| {
+                let (noun, rest) = form.split_at(at);
+                let own = counts.get(rest).copied().unwrap_or(0);
+                role(noun) && full(rest).is_some() && own > 1
+            })
+        };
+        forms.retain(|form, _| !longer(form));
+    }
+
+    /// Builds the index of some forms, without mentions.
+    pub(super) fn of(forms: BTreeMap<Vec<char>, u32>) -> Self {
+        let mut names = Self {
+            list: Vec::new(),
+            mentions: Vec::new(),
+            index: HashMap::new(),
+            firsts: Chars::default(),
+            shorts: Chars::default(),
+            people: Vec::new(),
+            namings: Vec::new(),
+        };
+        for (form, says) in forms {
+            if full(&form).is_some() && CHINESE.surnames.head(&form) + 1 == form.len() {
+                names.shorts.add(form[form.len() - 1]);
+            }
+            names.firsts.add(form[0]);
+            let rack = names.index.entry(form[0]).or_default();
+            if rack.end == 0 {
+                rack.start = names.list.len();
+            }
+            rack.end = names.list.len() + 1;
+            if let Err(place) = rack.lengths.binary_search_by(|length| form.len().cmp(length)) {
+                rack.lengths.insert(place, form.len());
+            }
+            names.list.push(Name { form, says, ..Name::default() });
+        }
+        names
+    }
+
+    /// Returns the longest name at the start of the text.
+    pub(super) fn at(&self, text: &[char]) -> Option<usize> {
+        let first = *text.first()?;
+        if !self.firsts.has(first) {
+            return None;
+        }
+        let rack = self.index.get(&first)?;
+        rack.lengths.iter().find_map(|&length| self.on(rack, text.get(..length)?))
+    }
+
+    /// Returns the name with exactly this form.
+    pub(super) fn index_of(&self, form: &[char]) -> Option<usize> {
+        self.on(self.index.get(form.first()?)?, form)
+    }
+
+    /// Returns the name with this form among those with its first character.
+    fn on(&self, rack: &Rack, form: &[char]) -> Option<usize> {
+        let found = self.list[rack.start..rack.end].binary_search_by(|name| name.form.as_slice().cmp(form));
+        Some(rack.start + found.ok()?)
+    }
+
+    /// Whether a character can stand for a full name that ends in it.
+    pub(super) fn short(&self, c: char) -> bool {
+        self.shorts.has(c)
+    }
+
+    /// Returns the longest name at the end of the text.
+    pub(super) fn ending(&self, text: &[char]) -> Option<usize> {
+        (2..=text.len().min(6)).rev().find_map(|length| {
+            let tail = &text[text.len() - length..];
+            self.at(tail).filter(|&name| self.list[name].form.len() == length)
+        })
+    }
+
+    /// Returns the mentions that begin between two offsets.
+    pub(super) fn between(&self, start: usize, end: usize) -> &[Mention] {
+        let from = self.mentions.partition_point(|mention| mention.start < start);
+        let to = from + self.mentions[from..].partition_point(|mention| mention.start < end);
+        &self.mentions[from..to]
+    }
+
+    fn scan(&mut self, text: &[char], chars: &[char]) {
+        let mut i = 0;
+        while i < text.len() {
+            let Some(name) = self.at(&text[i..]) else {
+                i += 1;
+                continue;
+            };
+            let end = i + self.list[name].form.len();
+            let entry = &mut self.list[name];
+            if entry.count == 0 {
+                entry.printed = chars[i..end].iter().collect();
+                entry.first = i;
+            }
+            entry.count += 1;
+            if let Some(&c) = text.get(end) {
+                *entry.followers.entry(c).or_default() += 1;
+            }
+            for length in [2, 1] {
+                // In `伙计阿福`, the end of the role noun is no surname.
+                if i >= length
+                    && CHINESE.surnames.has(&text[i - length..i])
+                    && trade(&text[i.saturating_sub(4)..i]) == 0
+                {
+                    *entry.before.entry(text[i - length..i].to_vec()).or_default() += 1;
+                    break;
+                }
+            }
+            self.mentions.push(Mention { start: i, end, name });
+            i = end;
+        }
+    }
+
+    /// Counts the pronouns that follow a mention up to the next one, in books that distinguish 她 from 他; also counts
+    /// gendered words next to names.
+    fn genders(&mut self, text: &[char], spans: &[Span]) {
+        // `他女儿X`, `X姑娘`.
+        for mention in &self.mentions {
+            let before = &text[mention.start.saturating_sub(3)..mention.start];
+            let rest = &text[mention.end..text.len().min(mention.end + 3)];
+            let name = &mut self.list[mention.name];
+            let (female, male) = (CHINESE.generic_female.tail(before), CHINESE.generic_male.tail(before));
+            if female > 1 && female > male || CHINESE.titles_female.head(rest) > 1 && !rest.starts_with(&['家', '的'])
+            {
+                name.female += 2;
+            } else if male > 1 || CHINESE.titles_male.head(rest) > 1 {
+                name.male += 2;
+            }
+        }
+        if !tells_she(text) {
+            return;
+        }
+        let mut quote = 0;
+        for i in 0..self.mentions.len() {
+            let mention = self.mentions[i];
+            while quote < spans.len() && spans[quote].outer_end <= mention.start {
+                quote += 1;
+            }
+            if spans.get(quote).is_some_and(|span| span.outer_start <= mention.start) {
+                continue;
+            }
+            let limit = self.mentions.get(i + 1).map_or(text.len(), |next| next.start).min(mention.end + 60);
+            // Only a pronoun at the start of a clause certainly refers to the last name.
+            for i in mention.end + 1..limit {
+                if matches!(text[i], '\n' | '“' | '"' | '「') {
+                    break;
+                }
+                match (text[i], clause_end(text[i - 1])) {
+                    ('她' | '伊', true) => self.list[mention.name].female += 1,
+                    ('他', true) => self.list[mention.name].male += 1,
+                    _ => continue,
+                }
+                break;
+            }
+        }
+    }
+}
+
+/// Whether a book distinguishes 她 from 他, so that 他 is masculine.
+pub(super) fn tells_she(text: &[char]) -> bool {
+    let (she, he) = text.iter().fold((0_usize, 0_usize), |(she, he), c| match c {
+        '她' | '伊' => (she + 1, he),
+        '他' => (she, he + 1),
+        _ => (she, he),
+    });
+    she > 4 && she * 25 > he
+}

@@ -1,0 +1,257 @@
+//! English speech tags: the narration beside speech that shows who speaks.
+
+use super::clauses::{past, subject};
+use super::names::Names;
+use super::tokens::{NONE, Tokens};
+use crate::attribution::Gender;
+use crate::attribution::tables::{
+    DETERMINER, FAINT, FEMALE, KIN, MALE, NARRATOR, POSSESSIVE, PREPOSITION, ROLE, SPEECH, UTTERANCE,
+};
+
+/// A noun phrase that refers to a person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Nominal {
+    /// A name, as an index into [`Names::list`].
+    Name(usize),
+    Pronoun(Gender),
+    /// Several people.
+    Several,
+    /// The narrator.
+    Narrator,
+    /// A role or kinship noun: phrase, gender, and whether it is a kinship noun.
+    Role(String, Gender, bool),
+}
+
+/// Returns the noun phrase for a person that begins at a token, and its end.
+pub(super) fn nominal(book: &Tokens, names: &Names, at: usize, end: usize) -> Option<(Nominal, usize)> {
+    if at >= end {
+        return None;
+    }
+    let class = book.class(at);
+    if let Some(found) = named(book, names, at, end) {
+        return Some(found);
+    }
+    match book.text(at) {
+        "he" => return Some((Nominal::Pronoun(Gender::Male), at + 1)),
+        "she" => return Some((Nominal::Pronoun(Gender::Female), at + 1)),
+        "they" | "everybody" | "everyone" | "both" | "we" => return Some((Nominal::Several, at + 1)),
+        "someone" | "somebody" => return Some((Nominal::Pronoun(Gender::Unknown), at + 1)),
+        _ => {}
+    }
+    if class & NARRATOR != 0 {
+        return Some((Nominal::Narrator, at + 1));
+    }
+    if class & (DETERMINER | POSSESSIVE) != 0 {
+        return described(book, names, at, end);
+    }
+    None
+}
+
+/// A name, or a noun phrase with a possessive name: `Hale’s sister`.
+fn named(book: &Tokens, names: &Names, at: usize, end: usize) -> Option<(Nominal, usize)> {
+    let mention = names.mention(at)?;
+    if mention.end > end {
+        return None;
+    }
+    if !mention.possessive {
+        names.people[mention.name]?;
+        return Some((Nominal::Name(mention.name), mention.end));
+    }
+    let (head, after) = head(book, names, mention.end, end)?;
+    if book.text(head) == "voice" {
+        names.people[mention.name]?;
+        return Some((Nominal::Name(mention.name), after));
+    }
+    let class = book.class(head);
+    let phrase = format!("{}’s {}", names.list[mention.name].form, book.text(head));
+    Some((Nominal::Role(phrase, gender(class), class & KIN != 0), after))
+}
+
+/// A noun phrase with an article or possessive pronoun: `the old clerk`, `her mother`, `the astonished Hale`.
+fn described(book: &Tokens, names: &Names, at: usize, end: usize) -> Option<(Nominal, usize)> {
+    for i in at + 1..end.min(at + 5) {
+        if names.person(i).is_some() && names.mention(i).is_some_and(|mention| !mention.possessive) {
+            return nominal(book, names, i, end);
+        }
+        if book.list[i].word() == NONE
+            || book.class(i) & (SPEECH | PREPOSITION) != 0 && book.class(i) & (ROLE | KIN) == 0
+        {
+            break;
+        }
+        let class = book.class(i);
+        if class & (ROLE | KIN) != 0 {
+            let (head, after) = head(book, names, i, end)?;
+            let class = book.class(head);
+            let text = book.text(head);
+            let owner = match book.text(at) {
+                "his" => Some(Nominal::Pronoun(Gender::Male)),
+                "her" => Some(Nominal::Pronoun(Gender::Female)),
+                "my" => Some(Nominal::Narrator),
+                _ => None,
+            };
+            if let Some(owner) = owner.filter(|_| text == "voice") {
+                return Some((owner, after));
+            }
+            if matches!(
+                text,
+                "other" | "others" | "former" | "latter" | "first" | "second" | "third" | "another" | "voice"
+            ) {
+                return Some((Nominal::Pronoun(Gender::Unknown), after));
+            }
+            let kin = class & KIN != 0 && book.class(at) & POSSESSIVE != 0;
+            let before = book.text(i.max(head) - 1);
+            let phrase = if kin {
+                format!("{} {text}", book.text(at))
+            } else if before.ends_with("'s") && head > at + 1 {
+                format!("the {} {text}", before.replace('\'', "’"))
+            } else {
+                format!("the {text}")
+            };
+            return Some((Nominal::Role(phrase, gender(class), kin), after));
+        }
+    }
+    None
+}
+
+/// Returns the last noun of a run of role or kinship nouns from a token on, and the end of the run.
+fn head(book: &Tokens, names: &Names, at: usize, end: usize) -> Option<(usize, usize)> {
+    let mut head = None;
+    for i in at..end.min(at + 4) {
+        if book.list[i].word() == NONE || names.person(i).is_some() {
+            break;
+        }
+        if book.class(i) & (ROLE | KIN) != 0 {
+            head = Some(i);
+        } else if head.is_some() && !book.text(i).ends_with("'s") {
+            break;
+        }
+    }
+    head.map(|head| (head, head + 1))
+}
+
+fn gender(class: u32) -> Gender {
+    match (class & FEMALE != 0, class & MALE != 0) {
+        (true, false) => Gender::Female,
+        (false, true) => Gender::Male,
+        _ => Gender::Unknown,
+    }
+}
+
+/// What narration beside speech shows about the speaker.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Tag {
+    /// The subject of a speech verb.
+    Says(Nominal),
+    /// The subject of another verb.
+    Acts(Nominal),
+}
+
+/// Parses the narration `[at, end)` after speech. `comma` says that the speech did not end in a full stop.
+pub(super) fn behind(book: &Tokens, names: &Names, at: usize, end: usize, comma: bool) -> Option<Tag> {
+    let mut i = at;
+    while i < end
+        && (book.list[i].word() == NONE
+            || matches!(book.text(i), "and" | "then" | "so" | "thus" | "here" | "again")
+            || book.text(i).len() > 4 && book.text(i).ends_with("ly") && !book.list[i].capital())
+    {
+        if matches!(book.list[i].mark(), '.' | '!' | '?' | ':') {
+            return None;
+        }
+        i += 1;
+    }
+    if i >= end {
+        return None;
+    }
+    if !book.list[i].capital() && (book.class(i) & SPEECH != 0 || comma && past(book.text(i))) {
+        for k in i + 1..end.min(i + 3) {
+            if let Some((who, _)) = nominal(book, names, k, end) {
+                return Some(Tag::Says(who));
+            }
+        }
+        return None;
+    }
+    if !book.list[i].capital() && matches!(book.text(i), "was" | "were" | "came" | "is" | "are") {
+        return uttered(book, names, i + 1, end).map(Tag::Says);
+    }
+    let (who, after) = nominal(book, names, i, end)?;
+    let reach = if comma { 10 } else { 7 };
+    for k in after..end.min(after + reach) {
+        let class = book.class(k);
+        if book.list[k].word() == NONE {
+            if matches!(book.list[k].mark(), ',' | '(' | ')') && comma {
+                continue;
+            }
+            break;
+        }
+        let noun = k > 0 && book.class(k - 1) & (DETERMINER | POSSESSIVE) != 0 || book.text(k - 1) == "to";
+        if class & SPEECH != 0 && !noun && (class & FAINT == 0 || comma && k <= after + 1) {
+            return Some(Tag::Says(who));
+        }
+    }
+    Some(Tag::Acts(who))
+}
+
+/// Returns whose utterance `Hale’s reply`, `his answer` or `the reply of Hale` is.
+fn uttered(book: &Tokens, names: &Names, at: usize, end: usize) -> Option<Nominal> {
+    if at >= end {
+        return None;
+    }
+    let noun = (at..end.min(at + 6)).find(|&i| book.class(i) & UTTERANCE != 0)?;
+    if let Some(mention) = names.mention(at).filter(|mention| mention.possessive && mention.end <= noun) {
+        names.people[mention.name]?;
+        return Some(Nominal::Name(mention.name));
+    }
+    match book.text(at) {
+        "his" => Some(Nominal::Pronoun(Gender::Male)),
+        "her" => Some(Nominal::Pronoun(Gender::Female)),
+        "my" => Some(Nominal::Narrator),
+        _ if book.text(noun + 1) == "of" => nominal(book, names, noun + 2, end).map(|(who, _)| who),
+        _ => None,
+    }
+}
+
+/// Parses the narration `[at, end)` before speech. `open` says that the speech is in the same paragraph.
+pub(super) fn before(book: &Tokens, names: &Names, at: usize, end: usize, open: bool) -> Option<Tag> {
+    if at >= end {
+        return None;
+    }
+    let last = book.list[end - 1];
+    let leads = last.word() != NONE && open || matches!(last.mark(), ',' | ':' | '—' | '-');
+    let mut stop = end;
+    while stop > at && book.list[stop - 1].word() == NONE {
+        stop -= 1;
+    }
+    let start = (at..stop).rev().find(|&i| matches!(book.list[i].mark(), '.' | '!' | '?')).map_or(at, |i| i + 1);
+    // `From the stairs came Hale’s voice.`
+    let came = |i: usize| i > start && matches!(book.text(i - 1), "came" | "was" | "rose" | "broke" | "cut");
+    let voice = (start..stop).rev().take(6).filter(|&i| came(i)).find_map(|i| nominal(book, names, i, stop));
+    if let Some((who, end)) = voice
+        && end == stop
+        && book.text(end - 1) == "voice"
+        && who != Nominal::Pronoun(Gender::Unknown)
+    {
+        return Some(Tag::Says(who));
+    }
+    if !leads {
+        return subject(book, names, start, stop, None).map(Tag::Acts);
+    }
+    let verb = (start..stop).rev().take(25).find(|&i| {
+        book.class(i) & SPEECH != 0
+            && !(i > start && book.class(i - 1) & (DETERMINER | POSSESSIVE) != 0)
+            && (book.class(i) & FAINT == 0 || i + 4 > stop)
+    });
+    let Some(verb) = verb else {
+        let who = subject(book, names, start, stop, None)?;
+        return Some(if last.mark() == ':' { Tag::Says(who) } else { Tag::Acts(who) });
+    };
+    // `thus accosted by Hale`: the speaker follows the verb.
+    if book.text(verb + 1) == "by"
+        && let Some((who, _)) = nominal(book, names, verb + 2, stop)
+    {
+        return Some(Tag::Says(who));
+    }
+    // `said Hale:` has the speaker after the verb, if no one precedes it.
+    subject(book, names, start, verb, Some(verb))
+        .or_else(|| (verb + 1..stop.min(verb + 3)).find_map(|i| nominal(book, names, i, stop)).map(|(who, _)| who))
+        .map(Tag::Says)
+}

@@ -1,0 +1,472 @@
+//! English turns: the evidence for the speaker of each, from narration and dialogue around it.
+
+use std::collections::BTreeMap;
+
+use super::dialogue_evidence::Knowledge;
+use super::names::{Mention, Names, vocative};
+use super::narrator::{addressed, stated};
+use super::tags::{Nominal, Tag, before, behind};
+use super::tokens::{NONE, Tokens};
+use crate::attribution::known_characters::Given;
+use crate::attribution::people::{Draft, Found, SURE};
+use crate::attribution::quotations::Span;
+use crate::attribution::speakers::{Cue, Turn, Verdict, Weights};
+use crate::attribution::tables::{TITLE, TITLE_GIVEN};
+use crate::attribution::{Gender, Paragraph, flatten};
+
+/// Score for a specific role (`the clerk`) to be a character of its own.
+const SPECIFIC: f32 = 4.0;
+
+/// A passage of narration, as token indices (start, end).
+pub(super) type Stretch = (usize, usize);
+
+/// The turns of a book and the evidence they are built from.
+pub(super) struct Scene<'a> {
+    pub(super) chars: &'a [char],
+    pub(super) paragraphs: &'a [Paragraph],
+    pub(super) spans: &'a [Span],
+    pub(super) book: &'a Tokens,
+    pub(super) names: &'a Names,
+    pub(super) cast: Vec<Draft>,
+    pub(super) knowledge: Knowledge,
+    /// Role phrases, each with the character that it means if no named one fits.
+    pub(super) roles: BTreeMap<String, usize>,
+    /// Role phrases that the text links to a name, each with that character.
+    pub(super) known: BTreeMap<String, usize>,
+    /// Pairs of names that the narration shows to be one person's.
+    pub(super) same: Vec<(usize, usize)>,
+    /// Mentions of characters by a role that occurs with a speech verb.
+    pub(super) told: Vec<Mention>,
+    /// The surname of each character that has one.
+    pub(super) surnames: BTreeMap<usize, u32>,
+    pub(super) turns: Vec<Turn>,
+    /// By turn: the names called in it, as (name, character).
+    pub(super) called: Vec<Vec<(usize, usize)>>,
+    /// By quotation: an action of the speaker beside it.
+    pub(super) actions: BTreeMap<usize, String>,
+}
+
+impl<'a> Scene<'a> {
+    /// Builds the turns of a book.
+    #[expect(clippy::too_many_arguments, reason = "the arguments are independent inputs, each used by different rules")]
+    pub(super) fn read(
+        chars: &'a [char],
+        paragraphs: &'a [Paragraph],
+        spans: &'a [Span],
+        book: &'a Tokens,
+        names: &'a Names,
+        cast: Vec<Draft>,
+        knowledge: Knowledge,
+        given: &Given,
+    ) -> Self {
+        let mut scene = Self {
+            chars,
+            paragraphs,
+            spans,
+            book,
+            names,
+            cast,
+            knowledge,
+            roles: BTreeMap::new(),
+            known: BTreeMap::new(),
+            same: Vec::new(),
+            told: Vec::new(),
+            surnames: BTreeMap::new(),
+            turns: Vec::new(),
+            called: Vec::new(),
+            actions: BTreeMap::new(),
+        };
+        (scene.known, scene.same) = scene.appositions();
+        scene.roles = given.roles(&mut scene.cast);
+        for (phrase, &name) in &scene.knowledge.roles {
+            if let Some(person) = names.people[name] {
+                scene.known.entry(phrase.clone()).or_insert(person);
+            }
+        }
+        scene.known.retain(|phrase, person| given.allows(phrase, &scene.cast[*person]));
+        if let Some(person) = scene.knowledge.narrator.and_then(|name| names.people[name]) {
+            scene.roles.entry("I".to_owned()).or_insert(person);
+        }
+        for (name, person) in names.list.iter().zip(&names.people) {
+            let given = name.words.len() < 2
+                && name.title.is_none_or(|title| book.words[title as usize].class & TITLE_GIVEN != 0);
+            if let (Some(person), Some(&last), false) = (person, name.words.last(), given) {
+                scene.surnames.entry(*person).or_insert(last);
+            }
+        }
+        scene.roles_about();
+        let mut first = 0;
+        while first < spans.len() {
+            let Span { paragraph, written, .. } = spans[first];
+            let mut end = first + 1;
+            while end < spans.len() && spans[end].paragraph == paragraph && spans[end].written == written {
+                end += 1;
+            }
+            if !written {
+                scene.paragraph(first, end);
+            }
+            first = end;
+        }
+        if scene.knowledge.read {
+            scene.presence();
+            scene.hearsay();
+        }
+        scene
+    }
+
+    /// Returns the gender of each character.
+    pub(super) fn genders(&self) -> Vec<Gender> {
+        self.cast.iter().map(Draft::gender).collect()
+    }
+
+    /// Returns the narration before, between and after the quotations `[first, end)` of a paragraph, up to any quoted
+    /// writing next to them.
+    pub(super) fn stretches(&self, first: usize, end: usize) -> Vec<Stretch> {
+        let paragraph = self.spans[first].paragraph;
+        let (from, to) = (self.book.starts[paragraph], self.book.starts[paragraph + 1]);
+        let before = |offset: usize| from + self.book.list[from..to].partition_point(|token| token.start() < offset);
+        let near = |span: &&Span| span.paragraph == paragraph;
+        let last =
+            first.checked_sub(1).map(|at| &self.spans[at]).filter(near).map_or(from, |span| before(span.outer_end));
+        let to = self.spans.get(end).filter(near).map_or(to, |span| before(span.outer_start));
+        let from = last;
+        let mut stretches = Vec::with_capacity(end - first + 1);
+        let mut at = from;
+        for span in &self.spans[first..end] {
+            let stop = at + self.book.list[at..to].partition_point(|token| token.start() < span.outer_start);
+            stretches.push((at, stop));
+            at = stop + self.book.list[stop..to].partition_point(|token| token.start() < span.outer_end);
+        }
+        stretches.push((at, to));
+        stretches
+    }
+
+    /// Returns the narration at the end of the previous paragraph, unless that paragraph is a border.
+    fn tail(&self, paragraph: usize) -> Option<Stretch> {
+        let before = paragraph.checked_sub(1)?;
+        if self.paragraphs[before].border {
+            return None;
+        }
+        let (from, to) = (self.book.starts[before], self.book.starts[before + 1]);
+        let start = (from..to).rev().find(|&i| self.book.list[i].quote != NONE).map_or(from, |i| i + 1);
+        (start < to).then_some((start, to))
+    }
+
+    fn paragraph(&mut self, first: usize, end: usize) {
+        let paragraph = self.spans[first].paragraph;
+        let stretches = self.stretches(first, end);
+        let mut says: Vec<Option<Nominal>> = vec![None; end - first];
+        let mut acts: Vec<Option<Nominal>> = vec![None; end - first];
+        let mut used = false;
+        for k in 0..end - first {
+            let last = self.chars[self.spans[first + k].end - 1];
+            let comma = last != '.';
+            if !used {
+                let (at, to) = stretches[k];
+                let tag = if at == to && k == 0 {
+                    self.tail(paragraph).and_then(|(at, to)| match before(self.book, self.names, at, to, false) {
+                        Some(Tag::Acts(_)) | None => None,
+                        says => says,
+                    })
+                } else {
+                    before(self.book, self.names, at, to, true)
+                };
+                match tag {
+                    Some(Tag::Says(who)) => says[k] = Some(who),
+                    Some(Tag::Acts(who)) => acts[k] = Some(who),
+                    None => {}
+                }
+            }
+            let (at, to) = stretches[k + 1];
+            used = false;
+            match behind(self.book, self.names, at, to, comma) {
+                Some(Tag::Says(who)) => {
+                    // A sentence that introduces the next quotation belongs to that one.
+                    let leads = !comma && k + 2 < stretches.len() && self.book.list[to - 1].mark() == ',';
+                    if !leads || says[k].is_none() && k == 0 {
+                        says[k] = Some(who);
+                        used = true;
+                    }
+                }
+                Some(Tag::Acts(who)) => {
+                    acts[k].get_or_insert(who);
+                }
+                None => {}
+            }
+        }
+        let mut start = 0;
+        for k in 1..=end - first {
+            let parts = k == end - first || self.apart(&says[start..k], says[k].as_ref());
+            if parts {
+                self.turn(first, start, k, &says, &acts, &stretches);
+                start = k;
+            }
+        }
+    }
+
+    /// Whether a quotation has another speaker than those before it in the paragraph.
+    fn apart(&self, before: &[Option<Nominal>], now: Option<&Nominal>) -> bool {
+        let Some(now) = now else { return false };
+        let person = |who: &Nominal| match who {
+            Nominal::Name(name) => self.names.people[*name],
+            _ => None,
+        };
+        let gender = |who: &Nominal| match who {
+            Nominal::Name(name) => {
+                self.names.people[*name].map_or(Gender::Unknown, |person| self.cast[person].gender())
+            }
+            Nominal::Pronoun(gender) | Nominal::Role(_, gender, _) => *gender,
+            Nominal::Narrator | Nominal::Several => Gender::Unknown,
+        };
+        before.iter().flatten().any(|before| {
+            let named = matches!((person(before), person(now)), (Some(a), Some(b)) if a != b);
+            let sexes = matches!(
+                (gender(before), gender(now)),
+                (Gender::Female, Gender::Male) | (Gender::Male, Gender::Female)
+            );
+            let told = (*before == Nominal::Narrator) != (*now == Nominal::Narrator);
+            named || sexes || told
+        })
+    }
+
+    /// Adds the turn of quotations `first + start .. first + end`, or appends it to the turn that it continues.
+    fn turn(
+        &mut self,
+        first: usize,
+        start: usize,
+        end: usize,
+        says: &[Option<Nominal>],
+        acts: &[Option<Nominal>],
+        stretches: &[Stretch],
+    ) {
+        let cue = self.cue(&says[start..end]);
+        let span = self.spans[first + start];
+        let paragraph = span.paragraph;
+        let mut turn = Turn {
+            first: first + start,
+            end: first + end,
+            cue,
+            acts: Gender::Unknown,
+            hears: Gender::Unknown,
+            weights: Weights::default(),
+            fresh: false,
+            same: -2.5,
+            alternate: 1.2,
+        };
+        for who in acts[start..end].iter().flatten() {
+            match who {
+                Nominal::Name(name) => {
+                    if let Some(person) = self.names.people[*name] {
+                        turn.weights.push((person, 3.0));
+                    }
+                }
+                Nominal::Narrator => turn.weights.push((self.role("I", Gender::Unknown), 3.0)),
+                Nominal::Pronoun(gender) if turn.cue == Cue::None => turn.acts = *gender,
+                Nominal::Role(phrase, gender, kin) if turn.cue == Cue::None => {
+                    turn.acts = *gender;
+                    let own = if *kin { self.roles.get(phrase).copied() } else { Some(self.role(phrase, *gender)) };
+                    turn.weights.extend(own.map(|own| (own, if *kin { 1.5 } else { 2.2 })));
+                }
+                _ => {}
+            }
+        }
+        // `he said` never means the narrator.
+        if let Some(&narrator) = self.roles.get("I")
+            && (matches!(turn.cue, Cue::Pronoun(_) | Cue::Role(..)) || turn.acts != Gender::Unknown)
+        {
+            turn.weights.push((narrator, -8.0));
+        }
+        self.action(first + start, first + end, stretches, (start, end));
+        for who in says[start..end].iter().chain(&acts[start..end]).flatten() {
+            if let Nominal::Role(phrase, _, false) = who
+                && let Some(noun) = phrase.strip_prefix("the ")
+                && let Some(person) = self.titled(noun, span.outer_start).and_then(|mention| mention.person)
+            {
+                turn.weights.push((person, 2.2));
+            }
+        }
+        if let Cue::Role(_, person) = turn.cue {
+            if !self.cast[person].role {
+                turn.weights.push((person, if self.knowledge.read { 2.5 } else { 0.0 }));
+            } else if self.knowledge.read && self.specific(person) {
+                turn.weights.push((person, SPECIFIC));
+            }
+        }
+        if let Cue::Role(_, person) = turn.cue
+            && self.cast[person].sure
+        {
+            turn.weights.push((person, SURE));
+        }
+        for who in says[start..end].iter().flatten() {
+            if let Nominal::Role(phrase, gender, true) = who {
+                self.kin(&mut turn, phrase, *gender);
+            }
+        }
+        // Names within a song are no evidence: it may be about its singer.
+        let sung = span.continues && span.start == span.outer_start;
+        let called = if sung { Vec::new() } else { self.talk(&mut turn) };
+        if span.continues
+            && start == 0
+            && let Some(last) = self.turns.last_mut()
+        {
+            last.end = turn.end;
+            last.weights.append(&mut turn.weights);
+            if !matches!(last.cue, Cue::Named(_)) && turn.cue != Cue::None {
+                last.cue = turn.cue;
+            }
+            if let Some(names) = self.called.last_mut() {
+                names.extend(called);
+            }
+            return;
+        }
+        self.surroundings(&mut turn, paragraph, start, stretches);
+        self.turns.push(turn);
+        self.called.push(called);
+    }
+
+    /// Returns the strongest cue among the tags of a turn.
+    fn cue(&mut self, says: &[Option<Nominal>]) -> Cue {
+        let mut cue = Cue::None;
+        for who in says.iter().flatten() {
+            let found = match who {
+                // In the first pass, a role may still turn out to belong to a named character.
+                Nominal::Name(name) if !self.knowledge.read && self.names.is_role(self.book, *name) => {
+                    self.names.people[*name].map_or(Cue::None, |own| Cue::Role(self.cast[own].gender(), own))
+                }
+                Nominal::Name(name) => self.names.people[*name].map_or(Cue::None, Cue::Named),
+                Nominal::Pronoun(gender) => Cue::Pronoun(*gender),
+                Nominal::Several => Cue::Several,
+                Nominal::Narrator => Cue::Named(self.role("I", Gender::Unknown)),
+                Nominal::Role(phrase, gender, _) => Cue::Role(*gender, self.role(phrase, *gender)),
+            };
+            let rank = |cue: &Cue| match cue {
+                Cue::None => 0,
+                Cue::Pronoun(Gender::Unknown) => 1,
+                Cue::Several => 2,
+                Cue::Pronoun(_) => 3,
+                Cue::Role(..) => 4,
+                Cue::Named(_) => 5,
+            };
+            if rank(&found) > rank(&cue) {
+                cue = found;
+            }
+        }
+        cue
+    }
+
+    /// Scores the names within the speech; returns those that are vocatives.
+    fn talk(&self, turn: &mut Turn) -> Vec<(usize, usize)> {
+        let mut called = Vec::new();
+        for quote in turn.first..turn.end {
+            let span = self.spans[quote];
+            for mention in self.mentions(span.start, span.end) {
+                let Some(person) = mention.person else { continue };
+                if stated(self.book, mention) || self.introduced(mention) {
+                    turn.weights.push((person, 5.0));
+                } else if mention.vocative || addressed(self.book, mention) {
+                    called.push((mention.name, person));
+                    turn.weights.push((person, -5.0));
+                } else {
+                    turn.weights.push((person, -1.2));
+                }
+            }
+            self.titles_called(span, turn, &mut called);
+        }
+        called
+    }
+
+    /// Adds vocatives that are a title alone (`Captain, sit down`), and sets the addressee's gender from `sir` and
+    /// `ma’am`.
+    fn titles_called(&self, span: Span, turn: &mut Turn, called: &mut Vec<(usize, usize)>) {
+        for at in self.book.from(span.start)..self.book.from(span.end) {
+            let class = self.book.class(at);
+            let polite = match self.book.text(at) {
+                "sir" => Gender::Male,
+                "madam" | "ma'am" | "marm" | "mum" => Gender::Female,
+                _ => Gender::Unknown,
+            };
+            if polite == Gender::Unknown && class & TITLE == 0
+                || self.names.mention(at).is_some()
+                || !vocative(self.book, at, at + 1)
+            {
+                continue;
+            }
+            if polite != Gender::Unknown {
+                turn.hears = polite;
+            } else if let Some(mention) = self.titled(self.book.text(at), span.outer_start)
+                && let Some(person) = mention.person
+            {
+                called.push((mention.name, person));
+                turn.weights.push((person, -5.0));
+            }
+        }
+    }
+
+    /// Whether a name alone answers a question about identity: `Who are you?`
+    fn introduced(&self, mention: &Mention) -> bool {
+        const ASKED: [&[&str]; 5] = [
+            &["who", "are", "you"],
+            &["your", "name"],
+            &["who", "is", "it"],
+            &["who's", "there"],
+            &["who", "is", "there"],
+        ];
+        let tokens = &self.book.list;
+        let opens = mention.first.checked_sub(1).is_none_or(|at| tokens[at].quote != tokens[mention.first].quote);
+        let ends = tokens.get(mention.end).is_some_and(|token| matches!(token.mark(), '.' | ','));
+        let Some(last) = self.turns.last().filter(|_| opens && ends) else { return false };
+        let span = self.spans[last.end - 1];
+        let (from, to) = (self.book.from(span.start), self.book.from(span.end));
+        (to.saturating_sub(8).max(from)..to).any(|at| {
+            ASKED.iter().any(|asked| asked.iter().enumerate().all(|(k, word)| self.book.text(at + k) == *word))
+        })
+    }
+
+    /// Records the speaker's action beside the speech, if it is a separate sentence of narration in the paragraph.
+    fn action(&mut self, first: usize, end: usize, stretches: &[Stretch], pieces: (usize, usize)) {
+        for k in pieces.0..pieces.1 {
+            let (at, to) = stretches[k + 1];
+            if to <= at + 1 || to - at > 30 || self.book.list[to - 1].mark() != '.' {
+                continue;
+            }
+            let whole = self.chars[self.spans[first + k - pieces.0].end - 1] != ',';
+            let opens = self.book.list[at].capital();
+            let speech = matches!(behind(self.book, self.names, at, to, false), Some(Tag::Says(_)));
+            if whole && opens && !speech && first + k - pieces.0 < end {
+                let (from, until) = (self.book.list[at].start(), self.book.end(to - 1));
+                self.actions.insert(first + k - pieces.0, flatten(&self.chars[from..until]));
+            }
+        }
+    }
+
+    /// Returns the data that must outlive the tokens of the book.
+    pub(super) fn finish(self) -> Told {
+        Told { quotations: self.spans.len(), cast: self.cast, turns: self.turns, actions: self.actions }
+    }
+}
+
+/// The turns of a book, without references to its tokens.
+pub(super) struct Told {
+    cast: Vec<Draft>,
+    turns: Vec<Turn>,
+    actions: BTreeMap<usize, String>,
+    quotations: usize,
+}
+
+impl Told {
+    /// Returns the characters, and the speaker of each quotation.
+    pub(super) fn attribute(mut self, verdicts: Vec<Verdict>) -> (Vec<Draft>, Vec<Found>) {
+        let mut found = vec![Found::default(); self.quotations];
+        for (turn, verdict) in self.turns.iter().zip(verdicts) {
+            for (quote, found) in found.iter_mut().enumerate().take(turn.end).skip(turn.first) {
+                *found = Found {
+                    speaker: verdict.speaker,
+                    kind: verdict.kind,
+                    confidence: verdict.confidence,
+                    action: self.actions.remove(&quote).filter(|_| verdict.speaker.is_some()),
+                };
+            }
+        }
+        (self.cast, found)
+    }
+}

@@ -1,0 +1,530 @@
+//! Known characters: a supplied list of which names belong to which character.
+//!
+//! The language modules find and merge names as usual; this module then splits and merges them according to the list.
+//! If no list is given, every function is a no-op.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::people::{Draft, order};
+use super::tables::{ENGLISH, KIN, ROLE, TITLE};
+use super::{Attribution, Gender, Person};
+use crate::attribution::aliases::{Aliases, Known, NARRATOR, key};
+
+/// The known characters, together with what the rules find without them.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Given {
+    people: Vec<Known>,
+    narrator: Option<usize>,
+    /// Per character: whether its names differ from those the rules find by themselves.
+    changed: Vec<bool>,
+    /// Owner of each name, by normalised name.
+    owners: BTreeMap<String, usize>,
+    /// Names that belong to no character.
+    ignored: BTreeSet<String>,
+    /// Names that the rules by themselves assign to a character.
+    found: BTreeSet<String>,
+    /// Names of characters that the rules find and the list leaves out.
+    struck: Vec<Vec<String>>,
+}
+
+impl Given {
+    /// Builds the list; `plain` is the attribution without it.
+    pub(super) fn new(aliases: &Aliases, plain: &Attribution) -> Self {
+        let mut owners = BTreeMap::new();
+        for (index, person) in aliases.people.iter().enumerate() {
+            for form in person.forms() {
+                owners.entry(key(form)).or_insert(index);
+            }
+        }
+        let narrator = aliases.narrator.as_ref().and_then(|name| owners.get(&key(name)).copied());
+        if let Some(narrator) = narrator {
+            for form in NARRATOR {
+                owners.insert(key(form), narrator);
+            }
+        }
+        let keys = |person: &Known| person.forms().map(key).collect::<BTreeSet<String>>();
+        let plain = Aliases::of(plain).people;
+        let plainly: BTreeSet<BTreeSet<String>> = plain.iter().map(keys).collect();
+        let ignored: BTreeSet<String> = aliases.ignore.iter().map(|form| key(form)).collect();
+        // If the rules are to find a character's names, a noun such as `the clerk` may be one of them.
+        let whole = aliases.people.iter().all(|person| person.aliases.is_some());
+        let gone = |person: &&Known| !keys(person).iter().any(|key| owners.contains_key(key) || ignored.contains(key));
+        let struck = plain.iter().filter(|_| whole).filter(gone);
+        let struck = struck.map(|person| person.forms().map(str::to_owned).collect()).collect();
+        let found = plain.iter().flat_map(Known::forms).map(key).collect();
+        Self {
+            people: aliases.people.clone(),
+            narrator,
+            changed: aliases.people.iter().map(|person| !plainly.contains(&keys(person))).collect(),
+            owners,
+            ignored,
+            found,
+            struck,
+        }
+    }
+
+    fn is_silent(&self) -> bool {
+        self.owners.is_empty() && self.ignored.is_empty() && self.found.is_empty()
+    }
+
+    /// Returns the index of the known character with this name.
+    pub(super) fn owner(&self, form: &str) -> Option<usize> {
+        if self.is_silent() { None } else { self.owners.get(&key(form)).copied() }
+    }
+
+    /// Whether the list marks a name as no character's.
+    pub(super) fn ignores(&self, form: &str) -> bool {
+        !self.ignored.is_empty() && self.ignored.contains(&key(form))
+    }
+
+    /// Whether the rules may find further names of a character.
+    fn open(&self, person: usize) -> bool {
+        self.people[person].aliases.is_none()
+    }
+
+    /// Whether a name that the rules assign to a character may stay with it.
+    pub(super) fn allows(&self, form: &str, person: &Draft) -> bool {
+        if self.is_silent() {
+            return true;
+        }
+        let key = key(form);
+        match (self.owners.get(&key), person.given) {
+            (Some(&owner), given) => given == Some(owner),
+            (None, _) if self.ignored.contains(&key) => false,
+            (None, Some(given)) => self.open(given) || !self.found.contains(&key),
+            (None, None) => true,
+        }
+    }
+
+    /// Returns the listed names that must be searched for in the text: names that the rules miss, and names of
+    /// characters whose names the list changes.
+    pub(super) fn fresh(&self) -> impl Iterator<Item = &str> {
+        let forms = self.people.iter().zip(&self.changed);
+        let forms = forms.flat_map(|(person, changed)| person.forms().map(move |form| (form, *changed)));
+        forms.filter(|(form, changed)| *changed || !self.found.contains(&key(form))).map(|(form, _)| form)
+    }
+
+    /// Splits and merges names. `roots` holds for each name the index of the name that the rules merge it with; `names`
+    /// holds the names and their counts.
+    ///
+    /// A name not in the list stays with the names it was merged with, unless these belong to a character whose names
+    /// are all listed.
+    pub(super) fn part(&self, roots: &mut [usize], names: &[(&str, u32)]) {
+        #[derive(PartialEq, Eq, PartialOrd, Ord)]
+        enum Part {
+            Given(usize),
+            Left(usize),
+            Ignored(usize),
+        }
+        if self.is_silent() {
+            return;
+        }
+        let owners: Vec<Option<usize>> = names.iter().map(|(form, _)| self.owner(form)).collect();
+        let mut takers: BTreeMap<usize, BTreeMap<usize, u32>> = BTreeMap::new();
+        for (index, owner) in owners.iter().enumerate() {
+            if let Some(owner) = owner.filter(|&owner| self.open(owner)) {
+                *takers.entry(roots[index]).or_default().entry(owner).or_default() += names[index].1;
+            }
+        }
+        let mut firsts: BTreeMap<Part, usize> = BTreeMap::new();
+        for (index, owner) in owners.into_iter().enumerate() {
+            let takers = takers.get(&roots[index]).into_iter().flatten();
+            let taker = takers.max_by_key(|&(owner, count)| (*count, std::cmp::Reverse(*owner)));
+            let part = match owner.or(taker.map(|(&owner, _)| owner)) {
+                _ if self.ignores(names[index].0) => Part::Ignored(index),
+                Some(owner) => Part::Given(owner),
+                None => Part::Left(roots[index]),
+            };
+            roots[index] = *firsts.entry(part).or_insert(index);
+        }
+    }
+
+    /// Links each draft to its known character, and sets listed genders.
+    pub(super) fn mark(&self, cast: &mut [Draft]) {
+        for draft in cast {
+            draft.given = draft.forms.keys().find_map(|form| self.owner(form));
+            draft.sure = draft.given.is_some_and(|given| self.changed[given])
+                || self.struck.iter().flatten().any(|form| draft.forms.contains_key(form));
+            if let Some(gender) = draft.given.and_then(|given| self.people[given].gender) {
+                draft.fixed = Some(gender);
+            }
+        }
+    }
+
+    /// Returns the index in `cast` for each phrase that refers to a known or left-out character. Adds to `cast` the
+    /// characters that no name in the text has shown.
+    pub(super) fn roles(&self, cast: &mut Vec<Draft>) -> BTreeMap<String, usize> {
+        let mut roles = BTreeMap::new();
+        for (given, person) in self.people.iter().enumerate() {
+            let place = cast.iter().position(|draft| draft.given == Some(given)).unwrap_or_else(|| {
+                let (fixed, sure) = (person.gender, self.changed[given]);
+                cast.push(Draft { role: true, fixed, given: Some(given), sure, ..Draft::default() });
+                cast.len() - 1
+            });
+            for form in person.forms().filter(|form| self.owner(form) == Some(given)) {
+                let phrase = form.to_lowercase();
+                if phrase.starts_with(|c: char| c.is_ascii_lowercase()) && !phrase.starts_with("the ") {
+                    roles.entry(format!("the {phrase}")).or_insert(place);
+                }
+                roles.insert(phrase, place);
+            }
+            if self.narrator == Some(given) {
+                roles.extend(NARRATOR.map(|form| (form.to_owned(), place)));
+            }
+        }
+        for forms in &self.struck {
+            let place = cast.iter().position(|draft| forms.iter().any(|form| draft.forms.contains_key(form)));
+            let place = place.unwrap_or_else(|| {
+                cast.push(Draft { role: true, sure: true, ..Draft::default() });
+                cast.len() - 1
+            });
+            roles.extend(forms.iter().map(|form| (form.clone(), place)));
+        }
+        roles
+    }
+
+    /// Returns an attribution with exactly the known characters; quotations of others become unknown.
+    pub(super) fn close(&self, mut attribution: Attribution) -> Attribution {
+        let blank = |known: &Known| Person {
+            name: known.name.clone(),
+            aliases: known.aliases.clone().unwrap_or_default(),
+            gender: known.gender.unwrap_or(Gender::Unknown),
+            mentions: 0,
+            lines: 0,
+        };
+        let mut people: Vec<(usize, Person)> = self.people.iter().map(blank).enumerate().collect();
+        let mut owners: Vec<Option<usize>> = Vec::with_capacity(attribution.people.len());
+        for found in &attribution.people {
+            let owner = std::iter::once(&found.name).chain(&found.aliases).find_map(|form| self.owner(form));
+            owners.push(owner);
+            let Some(owner) = owner else { continue };
+            let person = &mut people[owner].1;
+            person.mentions += found.mentions;
+            person.lines += found.lines;
+            if self.people[owner].gender.is_none() && person.gender == Gender::Unknown {
+                person.gender = found.gender;
+            }
+            for form in std::iter::once(&found.name).chain(&found.aliases) {
+                let narrates = NARRATOR.contains(&form.as_str());
+                if (narrates || self.open(owner) && self.owner(form).is_none_or(|other| other == owner))
+                    && key(form) != key(&person.name)
+                    && !person.aliases.contains(form)
+                {
+                    person.aliases.push(form.clone());
+                }
+            }
+        }
+        people.sort_by(|(_, a), (_, b)| order(a, b));
+        let places: BTreeMap<usize, usize> =
+            people.iter().enumerate().map(|(place, &(given, _))| (given, place)).collect();
+        for quotation in &mut attribution.quotations {
+            quotation.speaker = quotation.speaker.and_then(|speaker| owners[speaker]).map(|owner| places[&owner]);
+            if quotation.speaker.is_none() {
+                quotation.kind = None;
+                quotation.confidence = 0.0;
+                quotation.action = None;
+            }
+        }
+        attribution.people = people.into_iter().map(|(_, person)| person).collect();
+        attribution
+    }
+}
+
+/// English names that the rules would not find, as word sequences.
+#[derive(Debug, Default)]
+pub(super) struct Phrases {
+    /// By first word: the words in lower case, each with whether it must be capitalised.
+    list: BTreeMap<String, Vec<Vec<(String, bool)>>>,
+}
+
+impl Phrases {
+    /// Collects the names to search for. Names that are role nouns are left to the role rules.
+    pub(super) fn new(given: &Given) -> Self {
+        let mut phrases = Self::default();
+        for form in given.fresh() {
+            let words: Vec<(String, bool)> = form
+                .split_whitespace()
+                .map(|word| {
+                    let word = word.trim_end_matches('.').replace(['’', '‘'], "'");
+                    (word.to_lowercase(), word.starts_with(char::is_uppercase))
+                })
+                .collect();
+            // `the Rat` is `Rat` with an article.
+            let article = words.len() > 1 && words[0].0 == "the" && words[1].1;
+            let words = &words[usize::from(article)..];
+            let Some((last, capital)) = words.last() else { continue };
+            if *capital || !ENGLISH.is(last, ROLE | KIN | TITLE) {
+                phrases.list.entry(words[0].0.clone()).or_default().push(words.to_vec());
+            }
+        }
+        phrases
+    }
+
+    /// Returns the length in words of the longest name that begins with `first`, 0 if none. `word` returns the
+    /// lower-case word at an offset from there, with whether it is capitalised.
+    pub(super) fn length<'a>(&self, first: &str, word: impl Fn(usize) -> Option<(&'a str, bool)>) -> usize {
+        let fits = |words: &&Vec<(String, bool)>| {
+            words.iter().enumerate().all(|(place, (text, capital))| {
+                word(place).is_some_and(|(found, upper)| found == text && (upper || !capital))
+            })
+        };
+        self.list.get(first).into_iter().flatten().filter(fits).map(Vec::len).max().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attribution::{Kind, read, read_with};
+    use crate::schema::Language;
+
+    const EN: &str = "Captain Hale came in with Ruth Hallow. Hale sat down. Ruth smiled.\n\n“One,” said Captain Hale.\n\n\
+                      “Two,” said Ruth.\n\n“Three,” said Hale.\n\n“Four,” said the innkeeper.\n\n“Five,” said Captain Hale.\n\n\
+                      “Six,” said Ruth Hallow.\n\n“Seven,” said Tom Reed.\n\n“Eight,” said Tom Reed.\n\n“Nine,” said the innkeeper.\n";
+    const ZH: &str = "江守田和孟秋云进了门。江守田道：“一。”\n\n孟秋云说：“二。”\n\n江守田又道：“三。”\n\n秋云道：“四。”\n\n\
+                      老者道：“五。”\n\n江守田道：“六。”\n\n孟秋云说：“七。”\n\n灯花婆道：“八。”\n\n老者道：“九。”\n";
+
+    fn known(name: &str, aliases: Option<&[&str]>) -> Known {
+        let aliases = aliases.map(|aliases| aliases.iter().map(|&alias| alias.to_owned()).collect());
+        Known { name: name.to_owned(), aliases, gender: None }
+    }
+
+    fn aliases(text: &str, language: Language) -> Aliases {
+        Aliases::of(&read(text, language, false))
+    }
+
+    /// Returns what a character says in the corrected attribution; `-` for an unknown speaker.
+    fn lines(text: &str, language: Language, aliases: &Aliases, name: &str) -> String {
+        assert_eq!(aliases.faults(), []);
+        let attribution = read_with(text, language, false, aliases);
+        let mut names: Vec<&str> = attribution.people.iter().map(|person| person.name.as_str()).collect();
+        let mut wanted: Vec<&str> = aliases.people.iter().map(|person| person.name.as_str()).collect();
+        names.sort_unstable();
+        wanted.sort_unstable();
+        assert_eq!(names, wanted, "only listed characters are reported");
+        let mut lines = Vec::new();
+        for quotation in &attribution.quotations {
+            assert_eq!(quotation.speaker.is_none(), quotation.kind.is_none());
+            if quotation.speaker.map_or("-", |speaker| &attribution.people[speaker].name) == name {
+                lines.push(quotation.text.trim_end_matches([',', '。']));
+            }
+        }
+        for person in attribution.people.iter().filter(|person| person.name == name) {
+            assert_eq!(person.lines as usize, lines.len());
+        }
+        lines.join(" ")
+    }
+
+    /// Returns the character with a name.
+    fn of<'a>(aliases: &'a mut Aliases, name: &str) -> &'a mut Known {
+        aliases
+            .people
+            .iter_mut()
+            .find(|person| person.forms().any(|form| form == name))
+            .expect("the list has this name")
+    }
+
+    #[test]
+    fn what_the_rules_say_themselves_changes_nothing() {
+        for (language, text) in [(Language::En, EN), (Language::Zh, ZH)] {
+            let plain = read(text, language, false);
+            assert_eq!(read_with(text, language, false, &Aliases::of(&plain)), plain);
+            // The order of the list makes no difference.
+            let mut turned = Aliases::of(&plain);
+            turned.people.reverse();
+            assert_eq!(read_with(text, language, false, &turned), plain);
+        }
+    }
+
+    #[test]
+    fn two_become_one_and_are_renamed() {
+        for (language, text, one, other, name, expected) in [
+            (Language::En, EN, "Tom Reed", "the innkeeper", "Mr. Reed of the Swan", "Four Seven Eight Nine"),
+            (Language::Zh, ZH, "灯花婆", "老者", "灯花老妪", "五 八 九"),
+            (Language::Zh, ZH, "灯花婆", "秋云", "灯花老妪", "四 八"),
+        ] {
+            let mut aliases = aliases(text, language);
+            // An alias moves to another character; a character without aliases disappears.
+            aliases.people.retain(|person| person.name != other);
+            for person in &mut aliases.people {
+                person.aliases.as_mut().expect("`Aliases::of` lists every alias").retain(|alias| alias != other);
+            }
+            *of(&mut aliases, one) = known(name, Some(&[one, other]));
+            assert_eq!(lines(text, language, &aliases, name), expected);
+        }
+    }
+
+    #[test]
+    fn one_becomes_two() {
+        for (language, text, whole, part, lines_of) in [
+            (Language::En, EN, "Captain Hale", "Hale", ["One Five", "Three"]),
+            (Language::En, &EN.replace("the innkeeper", "Ann"), "Ruth Hallow", "Ruth", ["Six", "Two"]),
+            (Language::Zh, ZH, "孟秋云", "秋云", ["二 七", "四"]),
+        ] {
+            let mut aliases = aliases(text, language);
+            of(&mut aliases, whole)
+                .aliases
+                .as_mut()
+                .expect("`Aliases::of` lists every alias")
+                .retain(|alias| alias != part);
+            aliases.people.push(known(part, Some(&[])));
+            for (name, expected) in [whole, part].into_iter().zip(lines_of) {
+                assert_eq!(lines(text, language, &aliases, name), expected, "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn who_is_struck_out_leaves_lines_to_nobody() {
+        let clerk = "“One,” said the clerk.\n\n“Two,” said Ruth.\n\n“Three,” said the clerk.\n\n“Four,” said Ruth.\n";
+        for (language, text, name, expected, others) in [
+            (
+                Language::En,
+                &*EN.replace("the innkeeper", "Ann"),
+                "Ruth Hallow",
+                "Two Six",
+                ("Captain Hale", "One Three Five"),
+            ),
+            (Language::En, clerk, "the clerk", "One Three", ("Ruth", "Two Four")),
+            (Language::Zh, ZH, "孟秋云", "二 四 七", ("江守田", "一 三 六")),
+            (Language::Zh, ZH, "老者", "五 九", ("江守田", "一 三 六")),
+        ] {
+            let mut aliases = aliases(text, language);
+            let own = lines(text, language, &aliases, name);
+            assert!(expected.split(' ').all(|line| own.contains(line)), "{name}: {own}; {aliases:?}");
+            aliases.people.retain(|person| person.name != name);
+            assert_eq!(lines(text, language, &aliases, "-"), own);
+            assert_eq!(lines(text, language, &aliases, others.0), others.1);
+            // An alias can also be left out by itself.
+            let mut aliases = crate::attribution::known_characters::tests::aliases(text, language);
+            let Some(alias) =
+                of(&mut aliases, others.0).aliases.as_mut().expect("`Aliases::of` lists every alias").pop()
+            else {
+                continue;
+            };
+            assert_eq!(alias, "Hale");
+            assert_eq!(lines(text, language, &aliases, others.0), "One Five");
+        }
+    }
+
+    #[test]
+    fn an_ignored_name_says_nothing() {
+        for (language, text, name, line) in
+            [(Language::En, EN, "Tom Reed", "Seven,"), (Language::Zh, ZH, "灯花婆", "八。")]
+        {
+            let mut aliases = aliases(text, language);
+            aliases.people.retain(|person| person.name != name);
+            aliases.ignore.push(name.to_owned());
+            assert_eq!(aliases.faults(), []);
+            let attribution = read_with(text, language, false, &aliases);
+            let quotation = attribution
+                .quotations
+                .iter()
+                .find(|quotation| quotation.text == line)
+                .expect("the text contains this quotation");
+            assert_ne!(quotation.kind, Some(Kind::Explicit), "{quotation:?}");
+            assert!(attribution.people.iter().all(|person| person.name != name));
+        }
+    }
+
+    #[test]
+    fn a_name_that_the_rules_miss_is_found() {
+        for (language, text, name, line) in [
+            (Language::En, "“One,” said peg.\n\n“Two,” said Ruth.\n", "peg", "One"),
+            (Language::Zh, "那灯花道：“一。”\n\n灯花道：“二。”\n", "那灯花", "一"),
+        ] {
+            let mut aliases = aliases(text, language);
+            assert!(aliases.names().all(|other| other != name));
+            aliases.people.push(known(name, Some(&[])));
+            assert_eq!(lines(text, language, &aliases, name), line);
+        }
+    }
+
+    #[test]
+    fn without_aliases_the_rules_find_them() {
+        for (language, text, name, expected) in [
+            (Language::En, &*EN.replace("the innkeeper", "Ann"), "Captain Hale", "One Three Five"),
+            (Language::Zh, ZH, "孟秋云", "二 四 七"),
+        ] {
+            let open = Aliases { people: vec![known(name, None)], ..Aliases::default() };
+            assert_eq!(lines(text, language, &open, name), expected);
+            assert_eq!(read_with(text, language, false, &open).people[0].aliases.len(), 1);
+            let closed = Aliases { people: vec![known(name, Some(&[]))], ..Aliases::default() };
+            assert_ne!(lines(text, language, &closed, name), expected);
+            let stranger = Aliases { people: vec![known("Ishmael", None), known(name, None)], ..Aliases::default() };
+            assert_eq!(stranger.missing(&read_with(text, language, false, &stranger)), ["Ishmael"]);
+        }
+    }
+
+    #[test]
+    fn a_gender_turns_pronouns() {
+        let english = "Morgan and Casey came in.\n\n“One,” said Morgan.\n\n“Two,” said Casey.\n\nThe door was shut again.\n\n“Three,” she said.\n";
+        let chinese = "她来了。她走了。她又来了。她坐下。她笑了。江守田和孟秋云进了门。\n\n江守田道：“一。”\n\n孟秋云说：“二。”\n\n门又关上了。\n\n她说：“三。”\n";
+        for (language, text, names) in
+            [(Language::En, english, ["Morgan", "Casey"]), (Language::Zh, chinese, ["江守田", "孟秋云"])]
+        {
+            for (she, he) in [(0, 1), (1, 0)] {
+                let mut people = names.map(|name| known(name, Some(&[])));
+                people[she].gender = Some(Gender::Female);
+                people[he].gender = Some(Gender::Male);
+                let aliases = Aliases { people: people.to_vec(), ..Aliases::default() };
+                assert!(lines(text, language, &aliases, names[she]).contains(['T', '三']), "{}", names[she]);
+                assert!(
+                    read_with(text, language, false, &aliases)
+                        .people
+                        .iter()
+                        .all(|person| person.gender != Gender::Unknown)
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_narrator_is_who_the_file_says() {
+        for (language, text, name, expected) in [
+            (
+                Language::En,
+                "Ruth Hallow came in.\n\n“One,” said Ruth Hallow.\n\n“Two,” said I.\n\n“Three,” I said.\n",
+                "Ruth Hallow",
+                "One Two Three",
+            ),
+            (Language::Zh, "孟秋云道：“一。”\n\n我道：“二。”\n\n我说：“三。”\n", "孟秋云", "一 二 三"),
+        ] {
+            let mut aliases = Aliases { people: vec![known(name, Some(&[]))], ..Aliases::default() };
+            assert_ne!(lines(text, language, &aliases, name), expected);
+            aliases.narrator = Some(name.to_owned());
+            assert_eq!(lines(text, language, &aliases, name), expected);
+        }
+    }
+
+    #[test]
+    fn a_play_is_corrected_too() {
+        let play = "INT. ROOM\n\nRUTH\nOne.\n\nMISS HALLOW\nTwo.\n\nCHORUS\nThree.\n";
+        let mut aliases = Aliases::of(&read(play, Language::En, true));
+        aliases.people.retain(|person| person.name == "Ruth");
+        of(&mut aliases, "Ruth")
+            .aliases
+            .as_mut()
+            .expect("`Aliases::of` lists every alias")
+            .push("Miss Hallow".to_owned());
+        let attribution = read_with(play, Language::En, true, &aliases);
+        let kinds: Vec<Option<Kind>> = attribution.quotations.iter().map(|quotation| quotation.kind).collect();
+        assert_eq!(kinds, [Some(Kind::Script), Some(Kind::Script), None]);
+        assert_eq!((attribution.people.len(), attribution.people[0].lines), (1, 2));
+    }
+
+    #[test]
+    fn bears_whatever_is_given() {
+        let odd = ["", " ", "the", "I", "我", "Hale Hale", "the Rat", "江", "老者", "。", "a.b"];
+        let people = odd.map(|name| known(name, (name.len() % 2 == 0).then_some(&odd))).to_vec();
+        let ignore = vec!["Hale".to_owned(), String::new()];
+        let aliases = Aliases { narrator: Some("nobody".to_owned()), ignore, people };
+        for language in Language::ALL {
+            for (text, script) in [("", false), (EN, false), (ZH, false), (EN, true), ("我道：“一。”", false)]
+            {
+                let attribution = read_with(text, language, script, &aliases);
+                assert_eq!(attribution.people.len(), odd.len());
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Whether a Chinese word that attribution took for a speaker can name one person.
+//!
+//! Finds no names. `names_somebody` rejects doubtful words, so use it only for speakers with few quotations.
+
+use super::tables::CHINESE;
+
+/// Endings of forms of address that the tables list only as part of longer words.
+const ENDINGS: &str = "儿姐哥嫂娘妈爷婆叔伯姑姨舅爹翁汉妇僧尼匠商兵客";
+
+/// Characters (mostly verbs and adverbs) that a name of two characters does not contain after its surname.
+const NO_ENDINGS: &str = "欲要才知便又正即忙只方批放写红绿色心口手内外里道说问笑想见听看到来去上下俱皆都已跑";
+
+/// Whether a word can name one person: a surname with a given name of one or two characters, or a word that ends in a
+/// role, title or kinship noun.
+pub(crate) fn names_somebody(name: &str) -> bool {
+    let chars: Vec<char> = name.chars().map(|c| CHINESE.fold(c)).collect();
+    if chars.len() < 2 || CHINESE.common.has(&chars) || CHINESE.several.tail(&chars) > 0 {
+        return false;
+    }
+    if chars.iter().filter(|c| **c == '氏').count() > 1 {
+        return false;
+    }
+    let somebody = [
+        &CHINESE.titles_female,
+        &CHINESE.titles_male,
+        &CHINESE.titles_either,
+        &CHINESE.generic_female,
+        &CHINESE.generic_male,
+        &CHINESE.generic_either,
+        &CHINESE.roles,
+    ];
+    let tail = somebody.iter().map(|words| words.tail(&chars)).max().unwrap_or(0);
+    // In longer text, a role noun at the end is the object of a verb and not a form of address.
+    if tail > 0 && chars.len() <= 6 {
+        return true;
+    }
+    let last = chars[chars.len() - 1];
+    let called = matches!(chars[0], '小' | '老' | '阿');
+    let surname = CHINESE.surnames.head(&chars);
+    let given = &chars[surname..];
+    let named = surname > 0 && (1..=2).contains(&given.len());
+    let word = given.iter().any(|c| CHINESE.never.has(&[*c]) || NO_ENDINGS.contains(*c))
+        || CHINESE.manner.has(given)
+        || CHINESE.speech.has(given);
+    called || (named && !word) || (chars.len() <= 4 && (ENDINGS.contains(last) || last == '人'))
+}
+
+/// Returns the length of the surname at the start of the text if a title or a word for the family follows it, else 0:
+/// 洪老爹, 聂家.
+pub(crate) fn surname_before_call(chars: &[char]) -> usize {
+    let surname = CHINESE.surnames.head(chars);
+    let call = &chars[surname..];
+    let titles = [&CHINESE.titles_female, &CHINESE.titles_male, &CHINESE.titles_either];
+    let is_called =
+        call.first().is_some_and(|c| "家府氏某".contains(*c)) || titles.iter().any(|title| title.head(call) > 0);
+    if is_called { surname } else { 0 }
+}
+
+/// Whether a word is certainly no name, however often attribution took it for a speaker: 微微, 心内.
+pub(crate) fn is_word(name: &str) -> bool {
+    let chars: Vec<char> = name.chars().map(|c| CHINESE.fold(c)).collect();
+    let inward = matches!(chars.as_slice(), ['心' | '口' | '腹', '内' | '里' | '中' | '下']);
+    inward || CHINESE.manner.has(&chars) || CHINESE.common.has(&chars)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn people_are_told_from_words() {
+        for (name, expected) in [
+            ("陆平", true),
+            ("欧阳木", true),
+            ("茶铺伙计", true),
+            ("那婆子", true),
+            ("老汉", true),
+            ("秋官", true),
+            ("门", false),
+            ("遠遠", false),
+            ("方欲", false),
+            ("心内", false),
+            ("即刻", false),
+            ("红绿", false),
+            ("右手", false),
+            ("尤氏李氏", false),
+            ("小满", true),
+        ] {
+            assert_eq!(names_somebody(name), expected, "{name}");
+        }
+        assert!(is_word("心内") && is_word("微笑") && !is_word("陆平"));
+    }
+}

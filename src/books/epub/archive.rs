@@ -1,0 +1,187 @@
+//! Reads a zip archive with limits on its directory and contents, whatever sizes it claims. Unpacks into memory only.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, Read as _, Seek};
+
+use zip::ZipReadOptions;
+use zip::read::{Config, OwnedZipFileEntry};
+use zip::result::ZipError;
+use zip::unstable::read::ZipIterable;
+
+use crate::books::decode;
+use crate::books::error::ChunkError;
+use crate::books::reader::MAX_BYTES;
+
+/// The maximum number of files in an archive. A book has a few hundred.
+const MOST_FILES: usize = 100_000;
+/// The maximum size of an archive's directory in bytes, including comments.
+const MOST_DIRECTORY: u64 = 32_000_000;
+/// The maximum size of a document that only lists pages, in bytes.
+pub(crate) const MOST_LISTING: u64 = 32_000_000;
+
+/// An archive with a limit on the total size unpacked from it.
+pub(crate) struct Archive<'a, R> {
+    path: &'a str,
+    source: &'a mut R,
+    entries: Vec<OwnedZipFileEntry>,
+    /// The index of each entry by name. If a name is repeated, the last entry counts.
+    names: BTreeMap<String, usize>,
+    /// The index of each entry by lower-case name, since links in some books ignore case.
+    folded: BTreeMap<String, usize>,
+    left: u64,
+}
+
+impl<'a, R: BufRead + Seek> Archive<'a, R> {
+    pub(crate) fn open(path: &'a str, source: &'a mut R) -> Result<Self, ChunkError> {
+        let broken = |error: ZipError| ChunkError::Epub { path: path.to_owned(), cause: error.to_string() };
+        let crowded = || ChunkError::Epub {
+            path: path.to_owned(),
+            cause: format!("its directory lists more files than the limit of {MOST_FILES}"),
+        };
+        // `ZipArchive` would allocate room for as many files as the archive claims to have.
+        let mut zip = ZipIterable::try_new(&mut *source, Config::default()).map_err(broken)?;
+        if zip.len() > MOST_FILES {
+            return Err(crowded());
+        }
+        let (mut entries, mut names, mut folded) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
+        let mut first = None;
+        for (index, entry) in zip.files().map_err(broken)?.enumerate() {
+            let entry = OwnedZipFileEntry::from(entry.map_err(broken)?);
+            let at = entry.central_header_start();
+            if at - *first.get_or_insert(at) > MOST_DIRECTORY {
+                return Err(crowded());
+            }
+            if let Ok(name) = entry.name() {
+                let name = resolve("", &name).0;
+                folded.insert(name.to_lowercase(), index);
+                names.insert(name, index);
+            }
+            entries.push(entry);
+        }
+        Ok(Self { path, source, entries, names, folded, left: MAX_BYTES })
+    }
+
+    pub(crate) fn broken(&self, cause: String) -> ChunkError {
+        ChunkError::Epub { path: self.path.to_owned(), cause }
+    }
+
+    /// Returns the error for an archive that is not an EPUB.
+    pub(crate) fn no_epub(&self) -> ChunkError {
+        let format = if self.names.contains_key("word/document.xml") {
+            "a Word document"
+        } else if self.names.contains_key("content.xml") {
+            "an OpenDocument text"
+        } else {
+            "a zip archive but not an EPUB"
+        };
+        ChunkError::Format { path: self.path.to_owned(), format }
+    }
+
+    /// Returns the path of the package document, if there is exactly one, for archives without a container file.
+    pub(crate) fn only_package(&self) -> Option<String> {
+        let is_package = |name: &&String| name.len() > 4 && name.to_ascii_lowercase().ends_with(".opf");
+        let mut packages = self.names.keys().filter(is_package);
+        packages.next().filter(|_| packages.next().is_none()).cloned()
+    }
+
+    /// Returns the index of an entry by name.
+    pub(crate) fn find(&self, name: &str) -> Option<usize> {
+        self.names.get(name).or_else(|| self.folded.get(&name.to_lowercase())).copied()
+    }
+
+    /// Unpacks and decodes an entry of at most `most` bytes. Returns `None` if the archive lacks it.
+    pub(crate) fn text(&mut self, name: &str, most: u64) -> Result<Option<String>, ChunkError> {
+        let Some(index) = self.find(name) else { return Ok(None) };
+        let bytes = self.bytes(index, name, most)?;
+        self.left -= bytes.len() as u64;
+        let within = format!("{}:{name}", self.path);
+        match decode::decode(&within, bytes, None) {
+            Ok((text, _)) => Ok(Some(text)),
+            // A page with a few bad bytes is still readable; each becomes U+FFFD.
+            Err(ChunkError::Damaged { .. } | ChunkError::Cut { .. }) => {
+                let bytes = self.bytes(index, name, MAX_BYTES)?;
+                Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn bytes(&mut self, index: usize, name: &str, most: u64) -> Result<Vec<u8>, ChunkError> {
+        let path = self.path;
+        let protected = || ChunkError::Protected { path: path.to_owned() };
+        let broken = |cause: String| ChunkError::Epub { path: path.to_owned(), cause };
+        let torn = |error: String| broken(format!("`{name}` cannot be unpacked: {error}"));
+        let bound = most.min(self.left);
+        let entry = self.entries[index].as_ref();
+        // The claimed size is enough to reject an entry, but never trusted otherwise.
+        let claimed = entry.size();
+        let entry = match entry.with_reader(&mut *self.source, ZipReadOptions::new()) {
+            Err(ZipError::UnsupportedArchive(ZipError::PASSWORD_REQUIRED)) => return Err(protected()),
+            entry => entry.map_err(|error| torn(error.to_string()))?,
+        };
+        if entry.encrypted() {
+            return Err(protected());
+        }
+        // The preallocation for a claimed size is limited to 1 MiB.
+        let mut bytes = Vec::with_capacity(usize::try_from(claimed.min(bound).min(1 << 20)).unwrap_or_default() + 64);
+        if claimed <= bound {
+            entry.take(bound + 1).read_to_end(&mut bytes).map_err(|error| torn(error.to_string()))?;
+        }
+        if claimed.max(bytes.len() as u64) <= bound {
+            Ok(bytes)
+        } else if most < MAX_BYTES {
+            Err(broken(format!("`{name}` only lists pages but has more than {} MB", most / 1_000_000)))
+        } else {
+            Err(too_large(path))
+        }
+    }
+}
+
+pub(crate) fn too_large(path: &str) -> ChunkError {
+    let bound = MAX_BYTES / 1_000_000;
+    ChunkError::TooLarge { path: path.to_owned(), megabytes: bound, bound }
+}
+
+/// Resolves a relative address: decodes escapes and removes `.` and `..`, never above the archive's root. Returns path
+/// and fragment.
+pub(crate) fn resolve(from: &str, href: &str) -> (String, String) {
+    let (path, fragment) = href.split_once('#').unwrap_or((href, ""));
+    let path = unescape(path).replace('\\', "/");
+    let folder = if path.starts_with('/') || path.is_empty() {
+        ""
+    } else {
+        from.rsplit_once('/').map_or("", |(folder, _)| folder)
+    };
+    let mut parts: Vec<&str> = Vec::new();
+    let whole = if path.is_empty() { from } else { &path };
+    for part in folder.split('/').chain(whole.split('/')) {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    (parts.join("/"), unescape(fragment))
+}
+
+/// Decodes percent escapes such as `%20`.
+fn unescape(text: &str) -> String {
+    if !text.contains('%') {
+        return text.to_owned();
+    }
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, after @ ..] = rest {
+        let digit = |at: usize| after.get(at).and_then(|byte| char::from(*byte).to_digit(16));
+        if let (b'%', Some(high), Some(low)) = (first, digit(0), digit(1)) {
+            bytes.push(u8::try_from(high * 16 + low).expect("two hexadecimal digits fit in a byte"));
+            rest = &after[2..];
+        } else {
+            bytes.push(*first);
+            rest = after;
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}

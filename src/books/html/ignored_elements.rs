@@ -1,0 +1,274 @@
+//! HTML elements whose text is not part of the book, and where one ends whose end tag is missing.
+//!
+//! The reader writes the text of such an element and removes it again if the element ends properly. An unclosed element
+//! ends at the next block that it cannot contain, or with its parent block, and its text is kept: a page number in the
+//! text is better than a page missing from it. Stores no text itself.
+
+use super::tags::Tag;
+
+/// The kind of an ignored element, which determines what it may contain and so where it ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Code, which is never written. Ends at any block.
+    Code,
+    /// A ruby reading. Ends at the next one and with its `ruby`.
+    Ruby,
+    /// A drawing or a formula. Ends at any block, except inside `foreignObject` and similar elements.
+    Foreign,
+    /// An interactive or media element. May contain blocks.
+    Widget,
+    /// Phrasing content only.
+    Phrase,
+    /// A printed page number or a note reference, which is short.
+    Aside,
+}
+
+/// The maximum number of unclosed ignored elements inside each other. More are broken markup, not deep nesting.
+const MOST_OPEN: usize = 16;
+
+/// Elements at whose start or end no inline element continues.
+const BOUNDARIES: &[&str] = &[
+    "address",
+    "article",
+    "aside",
+    "blockquote",
+    "body",
+    "caption",
+    "center",
+    "dd",
+    "details",
+    "div",
+    "dl",
+    "dt",
+    "fieldset",
+    "figcaption",
+    "figure",
+    "footer",
+    "form",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "header",
+    "hgroup",
+    "hr",
+    "li",
+    "main",
+    "nav",
+    "ol",
+    "p",
+    "pre",
+    "section",
+    "summary",
+    "table",
+    "tbody",
+    "td",
+    "th",
+    "thead",
+    "tr",
+    "ul",
+];
+
+fn boundary(name: &str) -> Option<usize> {
+    BOUNDARIES.binary_search(&name).ok()
+}
+
+/// Whether an element starts and ends a paragraph, a list item or a table cell.
+pub(crate) fn is_boundary(name: &str) -> bool {
+    boundary(name).is_some()
+}
+
+/// Whether a tag of this name ends an unclosed title.
+pub(crate) fn ends_title(name: &str) -> bool {
+    boundary(name).is_some()
+        || matches!(name, "title" | "meta" | "link" | "base" | "style" | "script" | "head" | "html")
+}
+
+/// Returns the kind of an ignored element, or `None` if its text is part of the book.
+pub(crate) fn kind(tag: &Tag) -> Option<Kind> {
+    match tag.name.as_ref() {
+        "script" | "style" => Some(Kind::Code),
+        "rt" | "rp" | "rtc" => Some(Kind::Ruby),
+        "svg" | "math" => Some(Kind::Foreign),
+        "template" | "iframe" | "object" | "audio" | "video" | "canvas" | "select" | "textarea" | "button"
+        | "noembed" | "noframes" => Some(Kind::Widget),
+        "title" => Some(Kind::Phrase),
+        _ => is_aside(tag).then_some(Kind::Aside),
+    }
+}
+
+/// Whether a tag holds a printed page number or a note reference inside a sentence.
+fn is_aside(tag: &Tag) -> bool {
+    let class = tag.get("class").unwrap_or_default();
+    let numbers = ["pagenum", "pageno", "page-number", "pagebreak", "x-ebookmaker-pageno", "fnanchor", "noteref"];
+    let types = [tag.get("epub:type"), tag.get("role")];
+    class.split_whitespace().any(|class| numbers.contains(&class))
+        || types.into_iter().flatten().any(|types| {
+            types
+                .split_whitespace()
+                .any(|word| matches!(word, "pagebreak" | "doc-pagebreak" | "noteref" | "doc-noteref"))
+        })
+}
+
+/// An open ignored element.
+#[derive(Debug)]
+struct Skip<S> {
+    name: String,
+    kind: Kind,
+    /// The number of open elements of the same name, including itself.
+    depth: usize,
+    /// The number of open elements of each of [`BOUNDARIES`] inside it.
+    blocks: [u32; BOUNDARIES.len()],
+    /// The number of open elements inside a drawing or formula that may contain HTML.
+    islands: usize,
+    before: S,
+}
+
+impl<S> Skip<S> {
+    fn holds_blocks(&self) -> bool {
+        match self.kind {
+            Kind::Code | Kind::Ruby | Kind::Phrase => false,
+            Kind::Foreign => self.islands > 0,
+            Kind::Widget => true,
+            Kind::Aside => boundary(&self.name).is_some() && self.name != "p",
+        }
+    }
+}
+
+/// An ignored element that ended.
+#[derive(Debug)]
+pub(crate) struct Ended<S> {
+    pub(crate) kind: Kind,
+    /// Whether it ended at its own end tag.
+    pub(crate) own: bool,
+    /// The reader's state when the element started.
+    pub(crate) before: S,
+}
+
+/// The open ignored elements, outermost first. `S` is the state that the reader gets back when one ends.
+#[derive(Debug)]
+pub(crate) struct Skips<S>(Vec<Skip<S>>);
+
+impl<S> Skips<S> {
+    pub(crate) const fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    /// Whether text is currently not written at all.
+    pub(crate) fn hold_code(&self) -> bool {
+        self.0.last().is_some_and(|skip| skip.kind == Kind::Code)
+    }
+
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Opens an ignored element. One inside another of the same name is part of that one.
+    pub(crate) fn push(&mut self, kind: Kind, name: &str, before: S) {
+        if self.0.len() < MOST_OPEN && self.0.iter().all(|skip| skip.name != name) {
+            let blocks = [0; BOUNDARIES.len()];
+            self.0.push(Skip { name: name.to_owned(), kind, depth: 1, blocks, islands: 0, before });
+        }
+    }
+
+    /// Handles a start tag, and returns the element that it ends. Must be called before [`Self::push`].
+    pub(crate) fn start(&mut self, name: &str, open: bool) -> Option<Ended<S>> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let mut ended = None;
+        if matches!(name, "rt" | "rp" | "rb" | "rtc") {
+            let closes =
+                |skip: &Skip<S>| skip.kind == Kind::Ruby && (skip.name != "rtc" || matches!(name, "rb" | "rtc"));
+            ended = self.0.iter().position(closes).and_then(|at| self.ended(at, false));
+        }
+        if let Some(block) = boundary(name) {
+            if let Some(at) = self.0.iter().position(|skip| !skip.holds_blocks()) {
+                ended = self.cut_off(at);
+            }
+            for skip in self.0.iter_mut().filter(|_| open) {
+                skip.blocks[block] += 1;
+            }
+        }
+        if let Some(at) = self.0.iter().rposition(|skip| open && skip.name == name) {
+            // Neither can contain another of its kind.
+            if matches!(name, "button" | "select") {
+                self.0.truncate(at);
+            } else {
+                self.0[at].depth += 1;
+            }
+        }
+        if open && is_island(name) {
+            for skip in &mut self.0 {
+                skip.islands += 1;
+            }
+        }
+        ended
+    }
+
+    /// Handles an end tag, and returns the element that it ends.
+    pub(crate) fn end(&mut self, name: &str) -> Option<Ended<S>> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let mut ended = None;
+        if name == "ruby" {
+            let ruby = self.0.iter().position(|skip| skip.kind == Kind::Ruby);
+            ended = ruby.and_then(|at| self.ended(at, false));
+        }
+        if let Some(at) = self.0.iter().rposition(|skip| skip.name == name) {
+            self.0[at].depth -= 1;
+            if self.0[at].depth == 0 {
+                ended = self.ended(at, true);
+            }
+        }
+        if let Some(block) = boundary(name) {
+            let outer = self.0.iter().position(|skip| skip.blocks[block] == 0);
+            if let Some(at) = outer.filter(|_| ended.is_none()) {
+                ended = self.cut_off(at);
+            }
+            for skip in &mut self.0 {
+                skip.blocks[block] = skip.blocks[block].saturating_sub(1);
+            }
+        }
+        if is_island(name) {
+            for skip in &mut self.0 {
+                skip.islands = skip.islands.saturating_sub(1);
+            }
+        }
+        ended
+    }
+
+    /// Ends an element and all open ones inside it.
+    fn ended(&mut self, at: usize, own: bool) -> Option<Ended<S>> {
+        let skip = self.0.drain(at..).next()?;
+        Some(Ended { kind: skip.kind, own, before: skip.before })
+    }
+
+    /// Ends an element at a boundary that it cannot cross. This is a proper end for a paragraph; any other element was
+    /// left unclosed.
+    fn cut_off(&mut self, at: usize) -> Option<Ended<S>> {
+        if self.0[at].name == "p" {
+            return self.ended(at, false);
+        }
+        self.0.truncate(at);
+        None
+    }
+}
+
+/// Whether an element inside a drawing or a formula may contain HTML.
+fn is_island(name: &str) -> bool {
+    matches!(name, "foreignobject" | "desc" | "title" | "annotation-xml" | "mtext")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn boundaries_are_in_order() {
+        assert!(BOUNDARIES.is_sorted());
+    }
+}

@@ -1,0 +1,75 @@
+//! `check` of a data set: prints one line per finding.
+
+use crate::dataset;
+use std::fmt::Write as _;
+
+use serde_json::json;
+
+use crate::cli::exit::Exit;
+use crate::cli::output::control_chars::visible;
+use crate::cli::output::table;
+use crate::cli::{Terminal, failed, to_stdout};
+use crate::dataset::{Audit, AuditFinding};
+use crate::stages::export::thousands;
+use crate::store::DatasetPlace;
+
+/// Validates a data set.
+pub(crate) fn check(place: &DatasetPlace, json: bool) -> Exit {
+    let audit = match dataset::audit(place) {
+        Ok(audit) => audit,
+        Err(error) => return failed(&error, &Terminal::new()),
+    };
+    if json {
+        let mut told = json!({"dataset": place.dataset});
+        if let Ok(serde_json::Value::Object(found)) = serde_json::to_value(&audit) {
+            told.as_object_mut().expect("`json!` built an object").extend(found);
+        }
+        to_stdout(&format!("{told}\n"));
+    } else {
+        to_stdout(&text(place, &audit));
+    }
+    if audit.findings.is_empty() { Exit::Done } else { Exit::Failures }
+}
+
+fn text(place: &DatasetPlace, audit: &Audit) -> String {
+    let mut text = String::new();
+    let mut lines = vec![["config", "split", "rows"].map(str::to_owned).to_vec()];
+    for (config, splits) in &audit.rows {
+        lines.extend(splits.iter().map(|(split, rows)| vec![config.clone(), split.clone(), thousands(*rows as u64)]));
+    }
+    text.push_str(&table::table(&lines, 2));
+    for finding in &audit.findings {
+        let AuditFinding { check, message, remedy, .. } = finding;
+        let _ = writeln!(text, "{check}: {}: {}", visible(&spot(finding)), visible(message));
+        let _ = writeln!(text, "  {remedy}");
+    }
+    for (check, count) in &audit.more {
+        let _ = writeln!(text, "{check}: {} more", thousands(*count as u64));
+    }
+    for note in &audit.notes {
+        let _ = writeln!(text, "note: {}", visible(note));
+    }
+    let place = visible(&place.dataset.display().to_string()).into_owned();
+    let all = audit.findings.len() + audit.more.values().sum::<usize>();
+    let _ = match all {
+        0 => writeln!(text, "{place}: no problems found"),
+        1 => writeln!(text, "{place}: 1 finding"),
+        all => writeln!(text, "{place}: {} findings", thousands(all as u64)),
+    };
+    text
+}
+
+/// Formats the location of a finding: the file, then the row, column and row id if known.
+fn spot(finding: &AuditFinding) -> String {
+    let mut spot = finding.file.clone().unwrap_or_else(|| "the data set".to_owned());
+    if let Some(row) = finding.row {
+        let _ = write!(spot, ", row {row}");
+    }
+    if let Some(column) = &finding.column {
+        let _ = write!(spot, ", `{column}`");
+    }
+    if let Some(id) = &finding.id {
+        let _ = write!(spot, " ({id})");
+    }
+    spot
+}

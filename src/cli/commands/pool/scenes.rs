@@ -1,0 +1,461 @@
+//! The `pool` commands about scenes: list, show, check, add and stats.
+
+use crate::dataset;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde_json::json;
+
+use crate::cli::args::{Kind, PoolArguments, SceneFilter, Sort};
+use crate::cli::commands::chunk::{is_pipeline, usage};
+use crate::cli::exit::Exit;
+use crate::cli::output::control_chars::{visible, visible_lines};
+use crate::cli::output::diagnostics;
+use crate::cli::{environment, to_stderr, to_stdout};
+use crate::dataset::{AdditionError, Finding};
+use crate::schema::{Attribute, Language, Scene, SceneHead, Utterance, Visibility};
+use crate::stages::export::thousands;
+use crate::store::{Added, Pool, PoolIndex, SceneKind, StoreError};
+
+/// Errors of the scene commands.
+#[derive(Debug, thiserror::Error)]
+enum Fault {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("failed to write to stdout")]
+    Write(#[from] io::Error),
+}
+
+/// Lists scenes, one per line.
+pub(crate) fn list(arguments: &PoolArguments, filter: &SceneFilter, kind: Option<Kind>, sort: Sort) -> Exit {
+    with_index(arguments, |index| {
+        let mut out = out();
+        let is_kind = |place: &usize| kind.is_none_or(|kind| self::kind(kind) == index.origin(*place).1);
+        let mut places: Vec<usize> = chosen(index, filter).filter(is_kind).collect();
+        sorted(&mut places, index, sort);
+        for place in places {
+            let (path, of, line) = index.origin(place);
+            let head = index.head(place);
+            if arguments.json {
+                let listed = Listed { head, kind: of, path, line };
+                serde_json::to_writer(&mut out, &listed).map_err(io::Error::from)?;
+                writeln!(out)?;
+            } else {
+                let grounding = head.grounding.map_or_else(|| "-".to_owned(), |share| format!("{share:.2}"));
+                let prominence = head.prominence.map_or_else(|| "-".to_owned(), |prominence| prominence.to_string());
+                let cast = visible(&head.cast.join(", ")).into_owned();
+                let (id, chapter, language) = (visible(&head.id), visible(&head.chapter), head.language);
+                let (kind, lines) = (of.name(), thousands(head.lines.into()));
+                writeln!(out, "{id}\t{language}\t{kind}\t{lines} lines\t{grounding}\t{prominence}\t{cast}\t{chapter}")?;
+            }
+        }
+        Ok(out.flush()?)
+    })
+}
+
+/// Shows one scene.
+pub(crate) fn show(id: &str, arguments: &PoolArguments) -> Exit {
+    let mut exit = Exit::Done;
+    let shown = with_index(arguments, |index| {
+        let Some(place) = index.find(id) else {
+            let nearest = nearest(id, index);
+            let hint = nearest.map_or_else(
+                || "`dramaturg pool list` shows the ids".to_owned(),
+                |nearest| format!("did you mean `{nearest}`?"),
+            );
+            exit = usage(
+                &format!("the pool `{}` has no scene `{}`", arguments.pool.display(), visible(id)),
+                &visible(&hint),
+            );
+            return Ok(());
+        };
+        let scene = index.scene(place)?;
+        let mut out = out();
+        if arguments.json {
+            serde_json::to_writer(&mut out, &scene).map_err(io::Error::from)?;
+            writeln!(out)?;
+        } else {
+            let (path, kind, line) = index.origin(place);
+            write_scene(&mut out, &scene, &format!("{}, line {line} ({})", path.display(), kind.name()))?;
+        }
+        Ok(out.flush()?)
+    });
+    // Problems elsewhere in the pool do not affect this command.
+    if exit == Exit::Usage || shown == Exit::Failures { exit } else { shown }
+}
+
+/// Validates a pool.
+pub(crate) fn check(arguments: &PoolArguments) -> Exit {
+    let pool = match find(arguments) {
+        Ok(pool) => pool,
+        Err(exit) => return exit,
+    };
+    let found = match dataset::check_pool(&pool) {
+        Ok(found) => found,
+        Err(error) => return fault(&error.into()),
+    };
+    if arguments.json {
+        to_stdout(&format!("{}\n", serde_json::to_string(&found).expect("findings serialize to JSON")));
+    } else {
+        let mut text: String = found.findings.iter().map(told).collect();
+        let scenes = thousands(found.scenes as u64);
+        let count = found.findings.len() + found.more;
+        let sum = match (count, found.more) {
+            (0, _) => format!("{scenes} scenes in {}, no problems\n", visible(&pool.path().display().to_string())),
+            (1, _) => format!("1 problem in {scenes} scenes\n"),
+            (_, 0) => format!("{} problems in {scenes} scenes\n", thousands(count as u64)),
+            (_, more) => {
+                let (count, more) = (thousands(count as u64), thousands(more as u64));
+                format!("at least {count} problems in {scenes} scenes; {more} not shown\n")
+            }
+        };
+        text.push_str(&sum);
+        to_stdout(&text);
+    }
+    if found.findings.is_empty() { Exit::Done } else { Exit::Failures }
+}
+
+/// Adds custom scenes.
+pub(crate) fn add(file: &Path, arguments: &PoolArguments, replace: bool) -> Exit {
+    let scenes = match dataset::own_scenes(file) {
+        Ok(scenes) => scenes,
+        Err(error) => {
+            let hint = match &error {
+                AdditionError::Nothing { nearest: Some(nearest), .. } => format!("did you mean `{nearest}`?"),
+                AdditionError::Nothing { nearest: None, .. } | AdditionError::Invalid { .. } => {
+                    "`schemas/scene.schema.json` describes a scene; docs/pool.md has an example".to_owned()
+                }
+            };
+            if let AdditionError::Invalid { findings, .. } = &error {
+                if arguments.json {
+                    to_stdout(&format!("{}\n", json!({"findings": findings})));
+                }
+                to_stderr(&findings.iter().map(told).collect::<String>());
+            }
+            to_stderr(&diagnostics::chain(&error, Some(&hint), false));
+            return if matches!(error, AdditionError::Invalid { .. }) { Exit::Failures } else { Exit::Usage };
+        }
+    };
+    let added = folder(arguments).and_then(|folder| {
+        let pool = Pool::open(&folder).map_err(|error| fault(&error.into()))?;
+        pool.add(&scenes, replace).map_err(|error| {
+            let hint = match &error {
+                StoreError::Taken { .. } => "replace it with `--replace`, or choose another id",
+                StoreError::Shared { .. } => "edit the scene in that file, or remove it there",
+                _ => return fault(&error.into()),
+            };
+            to_stderr(&diagnostics::chain(&error, Some(hint), false));
+            Exit::Usage
+        })
+    });
+    let added = match added {
+        Ok(added) => added,
+        Err(exit) => return exit,
+    };
+    let outcomes = scenes.iter().zip(&added).map(|(scene, added)| {
+        let (word, path) = match added {
+            Added::New(path) => ("added", path),
+            Added::Replaced(path) => ("replaced", path),
+            Added::Same(path) => ("unchanged", path),
+        };
+        (&scene.id, word, path)
+    });
+    if arguments.json {
+        let outcomes: Vec<_> =
+            outcomes.map(|(id, outcome, path)| json!({"id": id, "outcome": outcome, "path": path})).collect();
+        to_stdout(&format!("{}\n", json!({"scenes": outcomes})));
+    } else {
+        let lines = outcomes.map(|(id, word, path)| format!("{word}  {}  {}\n", visible(id), path.display()));
+        to_stdout(&lines.collect::<String>());
+    }
+    Exit::Done
+}
+
+/// Prints statistics by book and language.
+pub(crate) fn stats(arguments: &PoolArguments, filter: &SceneFilter) -> Exit {
+    with_index(arguments, |index| {
+        let mut books: BTreeMap<(&str, Language), Sums> = BTreeMap::new();
+        let mut all: BTreeMap<Language, Sums> = BTreeMap::new();
+        for place in chosen(index, filter) {
+            let (head, kind) = (index.head(place), index.origin(place).1);
+            books.entry((head.book.as_str(), head.language)).or_default().count(head, kind);
+            all.entry(head.language).or_default().count(head, kind);
+        }
+        let mut out = out();
+        if arguments.json {
+            let book = |((book, language), sums): (&(&str, Language), &Sums)| sums.json(Some(book), *language);
+            let stats = json!({
+                "pool": arguments.pool,
+                "scenes": all.values().map(|sums| sums.scenes).sum::<u64>(),
+                "languages": all.iter().map(|(language, sums)| sums.json(None, *language)).collect::<Vec<_>>(),
+                "books": books.iter().map(book).collect::<Vec<_>>(),
+            });
+            writeln!(out, "{stats}")?;
+        } else {
+            writeln!(
+                out,
+                "{:>8} {:>9} {:>7} {:>7}  grounding: {}",
+                "scenes",
+                "lines",
+                "people",
+                "edited",
+                BANDS.join("  ")
+            )?;
+            for ((book, language), sums) in &books {
+                writeln!(out, "{}  {language}  {}", sums.line(), visible(book))?;
+            }
+            for (language, sums) in &all {
+                writeln!(
+                    out,
+                    "{}  {language}  all {} books",
+                    sums.line(),
+                    books.keys().filter(|(_, of)| of == language).count()
+                )?;
+            }
+        }
+        Ok(out.flush()?)
+    })
+}
+
+/// A scene in the output of `list --json`.
+#[derive(Serialize)]
+struct Listed<'a> {
+    #[serde(flatten)]
+    head: &'a SceneHead,
+    kind: SceneKind,
+    path: &'a Path,
+    line: u32,
+}
+
+/// Grounding ranges, from the lowest; manually written scenes have none.
+const BANDS: [&str; 5] = ["none", "< 0.5", "< 0.8", "< 1", "1"];
+
+/// Totals of a group of scenes.
+#[derive(Default)]
+struct Sums<'a> {
+    scenes: u64,
+    lines: u64,
+    people: BTreeSet<&'a str>,
+    own: u64,
+    bands: [u64; 5],
+}
+
+impl<'a> Sums<'a> {
+    fn count(&mut self, head: &'a SceneHead, kind: SceneKind) {
+        self.scenes += 1;
+        self.lines += u64::from(head.lines);
+        self.people.extend(head.cast.iter().map(String::as_str));
+        self.own += u64::from(kind != SceneKind::Book);
+        let band = match head.grounding {
+            None => 0,
+            Some(share) if share < 0.5 => 1,
+            Some(share) if share < 0.8 => 2,
+            Some(share) if share < 1.0 => 3,
+            Some(_) => 4,
+        };
+        self.bands[band] += 1;
+    }
+
+    fn line(&self) -> String {
+        let [scenes, lines, people, own] = [self.scenes, self.lines, self.people.len() as u64, self.own].map(thousands);
+        let bands: Vec<String> = self
+            .bands
+            .iter()
+            .zip(BANDS)
+            .map(|(count, band)| format!("{:>1$}", thousands(*count), band.len()))
+            .collect();
+        format!("{scenes:>8} {lines:>9} {people:>7} {own:>7}             {}", bands.join("  "))
+    }
+
+    fn json(&self, book: Option<&str>, language: Language) -> serde_json::Value {
+        let [none, low, fair, high, whole] = self.bands;
+        let grounding = json!({"none": none, "below_0.5": low, "below_0.8": fair, "below_1": high, "1": whole});
+        let mut sums = json!({
+            "language": language, "scenes": self.scenes, "lines": self.lines,
+            "people": self.people.len(), "own": self.own, "grounding": grounding,
+        });
+        if let Some(book) = book {
+            sums["book"] = book.into();
+        }
+        sums
+    }
+}
+
+/// Indexes a pool, calls a function with the index, and reports scenes that cannot be read.
+fn with_index(arguments: &PoolArguments, then: impl FnOnce(&PoolIndex) -> Result<(), Fault>) -> Exit {
+    let pool = match find(arguments) {
+        Ok(pool) => pool,
+        Err(exit) => return exit,
+    };
+    let (index, faults) = match pool.survey() {
+        Ok(found) => found,
+        Err(error) => return fault(&error.into()),
+    };
+    match then(&index) {
+        Ok(()) => {}
+        // A closed pipe (`| head`) is not an error.
+        Err(Fault::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => {}
+        Err(error) => return fault(&error),
+    }
+    let Some(first) = faults.first() else { return Exit::Done };
+    let left_out = match faults.len() {
+        1 => "1 scene was skipped".to_owned(),
+        count => format!("{} scenes were skipped", thousands(count as u64)),
+    };
+    to_stderr(&format!("note: {left_out}, first: {}\n", visible(&first.to_string())));
+    to_stderr("hint: `dramaturg pool check` lists all problems\n");
+    Exit::Failures
+}
+
+/// Returns the positions of the scenes that match a filter.
+fn chosen(index: &PoolIndex, filter: &SceneFilter) -> impl Iterator<Item = usize> {
+    let takes = |head: &SceneHead| {
+        filter.language.is_none_or(|language| head.language == language)
+            && (filter.books.is_empty() || filter.books.contains(&head.book))
+    };
+    index.heads().enumerate().filter(move |(_, head)| takes(head)).map(|(place, _)| place)
+}
+
+/// Sorts positions, which are initially ordered by id.
+fn sorted(places: &mut [usize], index: &PoolIndex, sort: Sort) {
+    let head = |place: &usize| index.head(*place);
+    match sort {
+        Sort::Id => {}
+        Sort::Prominence => places.sort_by_key(|place| Reverse(head(place).prominence)),
+        Sort::Lines => places.sort_by_key(|place| Reverse(head(place).lines)),
+        Sort::Grounding => {
+            let share = |place: &usize| head(place).grounding.unwrap_or(f64::INFINITY);
+            places.sort_by(|one, other| share(one).total_cmp(&share(other)));
+        }
+    }
+}
+
+/// Opens the pool, or prints that there is none.
+fn find(arguments: &PoolArguments) -> Result<Pool, Exit> {
+    let folder = folder(arguments)?;
+    Pool::find(&folder).ok_or_else(|| {
+        let path = folder.display().to_string();
+        usage(
+            &format!("no pool `{}`", visible(&path)),
+            "run `dramaturg extract PIPELINE` to fill one, or `dramaturg pool add` to create one",
+        )
+    })
+}
+
+/// Returns the pool folder, which may be named by a pipeline file.
+fn folder(arguments: &PoolArguments) -> Result<PathBuf, Exit> {
+    if !is_pipeline(&arguments.pool) {
+        return Ok(arguments.pool.clone());
+    }
+    let environment = environment::environment().map_err(|error| {
+        to_stderr(&diagnostics::chain(&error, Some("fix or remove `.env`"), false));
+        Exit::Usage
+    })?;
+    dataset::pool_path(&arguments.pool, &environment).map_err(|error| {
+        usage(
+            &format!("failed to read `{}`: {error}", arguments.pool.display()),
+            "give a pool folder or a pipeline file",
+        )
+    })
+}
+
+fn fault(fault: &Fault) -> Exit {
+    to_stderr(&diagnostics::chain(fault, None, false));
+    Exit::Fault
+}
+
+/// Formats a finding like a compiler message, so that editors can jump to it.
+fn told(finding: &Finding) -> String {
+    use std::fmt::Write as _;
+
+    let mut text = visible(&finding.path.display().to_string()).into_owned();
+    for number in [finding.line, finding.column].into_iter().flatten() {
+        let _ = write!(text, ":{number}");
+    }
+    text += ": ";
+    if let Some(field) = &finding.field {
+        let _ = write!(text, "{field}: ");
+    }
+    text += &finding.message;
+    if let Some(expected) = &finding.expected {
+        let _ = write!(text, "; expected {expected}");
+    }
+    if let Some(nearest) = &finding.nearest {
+        let _ = write!(text, "; did you mean `{nearest}`?");
+    }
+    text = visible(&text).into_owned() + "\n";
+    if finding.expected.is_none() && finding.nearest.is_none() {
+        let _ = writeln!(text, "  {}", finding.remedy);
+    }
+    text
+}
+
+/// Returns the scene id most similar to `id`, if it is similar enough to suggest.
+fn nearest<'a>(id: &str, index: &'a PoolIndex) -> Option<&'a str> {
+    let likeness = |head: &&SceneHead| strsim::jaro_winkler(id, &head.id);
+    let best = index
+        .heads()
+        .max_by(|one, other| likeness(one).total_cmp(&likeness(other)).then_with(|| other.id.cmp(&one.id)))?;
+    (likeness(&best) >= 0.75).then_some(best.id.as_str())
+}
+
+/// Writes a scene as readable text.
+fn write_scene(out: &mut impl Write, scene: &Scene, origin: &str) -> io::Result<()> {
+    let mut line = |label: &str, text: &str| match text.trim() {
+        "" => Ok(()),
+        text => writeln!(out, "{label:>12}  {}", visible_lines(text).replace('\n', "\n              ")),
+    };
+    line("scene", &scene.id)?;
+    line("file", origin)?;
+    line("book", &format!("{} ({})", scene.book, scene.language))?;
+    line("chapter", &scene.chapter)?;
+    if let (Some(start), Some(end)) = (scene.start, scene.end) {
+        line("place", &format!("{} to {}", thousands(start.into()), thousands(end.into())))?;
+    }
+    line("prominence", &scene.prominence.map_or_else(String::new, |prominence| format!("{prominence} of 100")))?;
+    line("grounding", &scene.grounding.map_or_else(String::new, |share| format!("{share:.3}")))?;
+    line("model", scene.model.as_deref().unwrap_or_default())?;
+    line("summary", &scene.summary)?;
+    line("world", &scene.worldview)?;
+    line("situation", &scene.situation)?;
+    for character in &scene.characters {
+        writeln!(out)?;
+        let mut line = |label: &str, text: &str| {
+            writeln!(out, "{label:>12}  {}", visible_lines(text.trim()).replace('\n', "\n              "))
+        };
+        let aliases = character.aliases.join(", ");
+        let name = if aliases.is_empty() { character.name.clone() } else { format!("{} ({aliases})", character.name) };
+        line("character", &name)?;
+        for Attribute { key, value, visibility } in &character.profile {
+            let private = if *visibility == Visibility::Private { " (private)" } else { "" };
+            line("", &format!("{key}{private}: {value}"))?;
+        }
+        for motivation in scene.motivations.iter().filter(|motivation| motivation.character == character.name) {
+            line("wants", &motivation.motivation)?;
+        }
+    }
+    writeln!(out)?;
+    for Utterance { speaker, thought, action, speech, .. } in &scene.dialogue {
+        let mut parts = Vec::new();
+        parts.extend(thought.as_ref().map(|thought| format!("[{thought}]")));
+        parts.extend(action.as_ref().map(|action| format!("({action})")));
+        parts.extend(speech.clone());
+        writeln!(out, "{}: {}", visible(speaker), visible_lines(&parts.join(" ")).replace('\n', "\n  "))?;
+    }
+    Ok(())
+}
+
+const fn kind(kind: Kind) -> SceneKind {
+    match kind {
+        Kind::Book => SceneKind::Book,
+        Kind::Edit => SceneKind::Edit,
+        Kind::Custom => SceneKind::Custom,
+    }
+}
+
+fn out() -> BufWriter<io::StdoutLock<'static>> {
+    BufWriter::with_capacity(1 << 16, io::stdout().lock())
+}

@@ -1,0 +1,22 @@
+//! The command `select`: asks additional judges about the replies of an existing run.
+
+use super::dry_run;
+use crate::cli::args::SelectArguments;
+use crate::cli::exit::Exit;
+use crate::cli::{Journey, travel};
+use crate::config;
+use crate::dataset;
+use crate::dataset::{Rejudge, Rejudged};
+use crate::pipeline::Stage;
+
+/// Runs the command.
+pub(crate) fn select(arguments: &SelectArguments) -> Exit {
+    let SelectArguments { run, judges, dry_run, options } = arguments;
+    let out = options.out.as_deref();
+    let asked = Rejudge { run, out, judges, sets: &options.sets, limit: options.limit, is_asked: !dry_run };
+    let load = |environment: &config::Environment| {
+        let Rejudged { loaded, folder, limit } = dataset::rejudge(&asked, environment)?;
+        Ok(Journey { loaded, out: Some(folder), limit, judges: judges.clone() })
+    };
+    if *dry_run { dry_run::rehearse(options, None, load) } else { travel(options, Stage::Export, false, load) }
+}

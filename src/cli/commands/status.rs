@@ -1,0 +1,255 @@
+//! The command `status`: progress and remaining work of a run. Read-only, so the run may be in progress.
+
+use std::fmt::Write as _;
+use std::io::IsTerminal as _;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use serde::Serialize;
+
+use super::dry_run::time;
+use crate::cli::exit::Exit;
+use crate::cli::output::control_chars::visible;
+use crate::cli::output::summary::{faults, tokens};
+use crate::cli::output::{diagnostics, table};
+use crate::cli::{Terminal, to_stderr, to_stdout, variables};
+use crate::config::Environment;
+use crate::pipeline::{self, LaneStanding, Missing, RunError, Standing, State};
+use crate::stages::export::{dollars, percent, thousands};
+
+/// Refresh interval of `--watch`.
+const EVERY: Duration = Duration::from_secs(2);
+
+/// Output of `status --json`.
+#[derive(Serialize)]
+struct Status<'a> {
+    #[serde(flatten)]
+    standing: &'a Standing,
+    /// Seconds since the last update of the run's status.
+    heard_s: Option<f64>,
+    /// Remaining work; null if it was not estimated.
+    missing: Option<&'a Missing>,
+}
+
+/// Prints the status of a run; with `watch` repeatedly until the run has ended.
+pub(crate) fn status(run: &Path, watch: bool, json: bool, no_estimate: bool) -> Exit {
+    let terminal = Terminal::new();
+    let environment = match variables(&terminal) {
+        Ok(environment) => environment,
+        Err(exit) => return exit,
+    };
+    let moves = watch && !json && std::io::stdout().is_terminal() && terminal.bars;
+    let mut estimate: Option<Missing> = None;
+    let (mut last, mut height) = (None, 0);
+    loop {
+        let (standing, heard) = match pipeline::standing(run, age) {
+            Ok(told) => told,
+            Err(error) => {
+                let hint = "give a run folder, such as `outputs/demo`; `dramaturg build PIPELINE` creates it";
+                to_stderr(&diagnostics::chain(&error, Some(hint), terminal.color));
+                return Exit::Usage;
+            }
+        };
+        // Only once, because the dry run takes longer than a refresh.
+        if estimate.is_none() && last.is_none() && !no_estimate {
+            estimate = estimated(run, &standing, &environment, &terminal);
+        }
+        let missing = estimate.as_ref().map(|missing| missing.after(&standing));
+        if last.as_ref() != Some(&standing) {
+            let shown = if json {
+                let heard_s = heard.map(|heard| heard.as_secs_f64());
+                let status = Status { standing: &standing, heard_s, missing: missing.as_ref() };
+                format!("{}\n", serde_json::to_string(&status).expect("a status serializes to JSON"))
+            } else {
+                text(run, &standing, heard, missing.as_ref())
+            };
+            if moves && height > 0 {
+                to_stdout(&format!("\x1b[{height}A\x1b[J"));
+            }
+            height = shown.lines().count();
+            to_stdout(&shown);
+        }
+        if !watch || standing.state != State::Running {
+            return Exit::Done;
+        }
+        last = Some(standing);
+        std::thread::sleep(EVERY);
+    }
+}
+
+/// Returns the time since a file was modified.
+fn age(path: &Path) -> Option<Duration> {
+    SystemTime::now().duration_since(std::fs::metadata(path).ok()?.modified().ok()?).ok()
+}
+
+/// Estimates the remaining work, or prints to stderr why that is not possible.
+fn estimated(run: &Path, standing: &Standing, environment: &Environment, terminal: &Terminal) -> Option<Missing> {
+    if standing.state == State::Done {
+        return None;
+    }
+    let result = if standing.configuration.is_empty() {
+        Err(None)
+    } else {
+        pipeline::missing(run, standing, environment).map_err(Some)
+    };
+    match result {
+        Ok(missing) => Some(missing),
+        Err(error) => {
+            let why =
+                error.as_ref().map_or_else(|| "the run has no stored configuration".to_owned(), RunError::to_string);
+            let note = format!(
+                "note: the remaining work is not estimated: {why}; run the command where the run was started\n"
+            );
+            to_stderr(&if terminal.color { format!("\x1b[33m{note}\x1b[0m") } else { note });
+            None
+        }
+    }
+}
+
+/// Maximum number of slow lanes listed.
+const BEHIND: usize = 3;
+
+/// Formats the number of finished lanes, and the unfinished ones with the lowest progress.
+fn lanes(standing: &Standing) -> String {
+    let ended = standing.lanes.values().filter(|lane| lane.has_ended).count() as u64;
+    let mut open: Vec<(&String, &LaneStanding)> = standing.lanes.iter().filter(|(_, lane)| !lane.has_ended).collect();
+    open.sort_by_key(|(id, lane)| (u64::from(lane.counted) * 1000 / u64::from(lane.wanted.max(1)), *id));
+    let behind: Vec<String> = open
+        .iter()
+        .take(BEHIND)
+        .map(|(id, lane)| {
+            let LaneStanding { conversations, counted, wanted, .. } = lane;
+            format!("{} {counted} of {wanted} after {conversations} conversations", visible(id))
+        })
+        .collect();
+    let behind = if behind.is_empty() { String::new() } else { format!("; furthest behind: {}", behind.join(", ")) };
+    format!("{} of {} finished{behind}", thousands(ended), thousands(standing.lanes.len() as u64))
+}
+
+fn text(run: &Path, standing: &Standing, heard: Option<Duration>, missing: Option<&Missing>) -> String {
+    let mut text = format!("{}: {}\n", visible(&run.display().to_string()), state(standing, heard));
+    let mut line = |name: &str, words: &str| {
+        let _ = writeln!(text, "{name:>13}  {words}");
+    };
+    for stage in &standing.stages {
+        let done = match (&stage.outcome, stage.total) {
+            (Some(outcome), _) => visible(outcome).into_owned(),
+            (None, Some(total)) => {
+                format!("{} of {} ({})", thousands(stage.done), thousands(total), percent(stage.done, total))
+            }
+            (None, None) => thousands(stage.done),
+        };
+        line(&stage.stage, &done);
+    }
+    if !standing.lanes.is_empty() && standing.state != State::Done {
+        line("lanes", &lanes(standing));
+    }
+    let rows: Vec<String> =
+        standing.rows.iter().map(|(config, rows)| format!("{} {config}", thousands(*rows))).collect();
+    if !rows.is_empty() {
+        // Once the data set is written these are its rows; before that, rows may still be rejected.
+        line(
+            if matches!(standing.state, State::Done | State::Failures) { "rows" } else { "rows so far" },
+            &rows.join(", "),
+        );
+    }
+    let rejected: Vec<String> =
+        standing.rejected.iter().map(|(stage, count)| format!("{} in {stage}", thousands(*count))).collect();
+    if !rejected.is_empty() {
+        line("rejected", &rejected.join(", "));
+    }
+    let calls = &standing.calls;
+    let (made, journal, failed) = (thousands(calls.made), thousands(calls.journal), thousands(calls.failed));
+    let flight = match standing.in_flight {
+        0 => String::new(),
+        count => format!(", {} in flight", thousands(count)),
+    };
+    line("calls", &format!("{made} made, {journal} from the journal, {failed} failed{flight}"));
+    for fault in faults(&standing.faults) {
+        line("errors", &fault);
+    }
+    line("tokens", &tokens(&standing.tokens));
+    line("cost", &dollars(standing.usd));
+    if let Some(missing) = missing {
+        let tokens = thousands(missing.prompt + missing.completion);
+        let (calls, usd, wall) = (thousands(missing.calls), dollars(missing.usd), time(missing.wall_s));
+        line("remaining", &format!("about {calls} calls, {tokens} tokens, {usd}, {wall}"));
+    }
+    text + &asks(standing, missing)
+}
+
+fn state(standing: &Standing, heard: Option<Duration>) -> String {
+    let ago = heard.map_or_else(String::new, |heard| format!(" (last update {} ago)", time(heard.as_secs_f64())));
+    let worked = time(standing.wall_s);
+    let why = standing.error.as_deref().map_or_else(String::new, |error| format!(": {}", visible(error)));
+    match standing.state {
+        State::Running => format!("running for {worked}{ago}"),
+        State::Done => format!("done in {worked}"),
+        State::Failures => format!("completed with failures in {worked}"),
+        State::Budget => format!("stopped after {worked}{why}"),
+        State::Interrupted => format!("interrupted after {worked}"),
+        State::Failed => format!("failed after {worked}{why}"),
+        State::Gone => format!("not responding{ago}; rerun the same command to resume"),
+        State::Unknown => "no status file; figures are from the journal".to_owned(),
+    }
+}
+
+/// Formats a table of calls by ask and model, with the remaining calls if estimated.
+fn asks(standing: &Standing, missing: Option<&Missing>) -> String {
+    let mut heads = vec!["ask", "model", "made", "journal", "failed", "retries", "prompt", "cached", "output", "cost"];
+    heads.extend(missing.map(|_| "remaining"));
+    let mut rows = vec![heads.into_iter().map(str::to_owned).collect::<Vec<String>>()];
+    let mut places: Vec<(&str, &str)> =
+        standing.asks.iter().map(|ask| (ask.ask.as_str(), ask.model.as_str())).collect();
+    places.extend(missing.iter().flat_map(|missing| &missing.asks).map(|ask| (ask.ask.as_str(), ask.model.as_str())));
+    places.sort_unstable();
+    places.dedup();
+    for place in places {
+        let known = standing.asks.iter().find(|ask| (ask.ask.as_str(), ask.model.as_str()) == place);
+        let known = known.cloned().unwrap_or_default();
+        let mut row = vec![visible(place.0).into_owned(), visible(place.1).into_owned()];
+        let counts = [known.calls.made, known.calls.journal, known.calls.failed, known.reasks];
+        row.extend(counts.map(thousands));
+        row.extend([known.tokens.prompt, known.tokens.cached, known.tokens.completion].map(thousands));
+        row.push(if known.requests + known.calls.made + known.calls.journal == 0 {
+            String::new()
+        } else {
+            dollars(known.usd)
+        });
+        if let Some(missing) = missing {
+            let is_it = |ask: &&pipeline::MissingAsk| (ask.ask.as_str(), ask.model.as_str()) == place;
+            row.push(thousands(missing.asks.iter().find(is_it).map_or(0, |ask| ask.calls)));
+        }
+        rows.push(row);
+    }
+    if rows.len() > 1 { table::table(&rows, 2) } else { String::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_that_are_behind_are_named() {
+        let lane = |id: &str, counted, has_ended| {
+            (id.to_owned(), LaneStanding { conversations: 2, counted, wanted: 50, has_ended })
+        };
+        let lanes_of = |all: Vec<(String, LaneStanding)>| {
+            lanes(&Standing { lanes: all.into_iter().collect(), ..Standing::default() })
+        };
+        let all = vec![
+            lane("tess/a", 50, true),
+            lane("tess/b", 9, false),
+            lane("仲愁/a", 3, false),
+            lane("仲愁/b", 30, true),
+            lane("tess/c", 20, false),
+            lane("tess/d", 21, false),
+        ];
+        assert_eq!(
+            lanes_of(all),
+            "2 of 6 finished; furthest behind: 仲愁/a 3 of 50 after 2 conversations, tess/b 9 of 50 after 2 conversations, \
+             tess/c 20 of 50 after 2 conversations"
+        );
+        assert_eq!(lanes_of(vec![lane("tess/a", 50, true)]), "1 of 1 finished");
+    }
+}

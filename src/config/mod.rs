@@ -1,0 +1,26 @@
+//! The pipeline file and the files that it refers to: reading, validation, source positions and defaults.
+
+mod checks;
+pub(crate) mod document;
+pub(crate) mod environment;
+mod init;
+pub(crate) mod load;
+pub(crate) mod paths;
+mod pipeline_file;
+mod reader;
+pub(crate) mod redact;
+pub(crate) mod referenced;
+pub(crate) mod schemas;
+
+pub use document::{PipelineError, Problem};
+pub use environment::Environment;
+pub use init::init;
+pub use load::{Endpoints, Loaded, load};
+pub use pipeline_file::{
+    BaseUrl, BookEntry, BookPaths, Books, Cast, Member, Members, ModelEntry, PipelineFile, Served,
+};
+pub use referenced::{
+    AliasesError, BookPath, CharactersError, Edit, Veto, VetoFile, Vetoes, book_paths, characters, open_books, people,
+    read_book,
+};
+pub use schemas::schemas;

@@ -1,0 +1,350 @@
+//! `vetoes.toml`: manual edits to a data set, rows to remove and references to correct. It is read with the pipeline
+//! file, but its ids can only be checked at the end of a run.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::config::document::problems::At;
+use crate::config::document::{Document, PipelineError, Problem, child};
+use crate::config::reader::Reader;
+use crate::pipeline::records::Records;
+use crate::pipeline::{RunError, Stage};
+use crate::schema::{Conversation, Reject, Sample};
+use crate::store::PoolIndex;
+
+/// The default file beside the pipeline file, used if `[export] vetoes` is unset.
+const BESIDE: &str = "vetoes.toml";
+/// The reject reason of rows removed by hand.
+const VETOED: &str = "vetoed";
+
+/// Manual edits to a data set.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct VetoFile {
+    /// Rows to remove.
+    pub veto: Vec<Veto>,
+    /// References to correct.
+    pub edit: Vec<Edit>,
+}
+
+/// A row to remove. Removing a scene or a test character removes its conversations, removing a conversation removes its
+/// samples, and removing a role removes its rows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Veto {
+    /// The id of a sample, a conversation, a scene, a test character, a role, or a row of `role_specific` or
+    /// `role_general`.
+    #[schemars(length(min = 1))]
+    pub id: String,
+    /// The reason, for the detail in `rejected`.
+    #[schemars(length(min = 1))]
+    pub reason: String,
+}
+
+/// A reference to correct. `conversations` keeps the model's original reply.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Edit {
+    /// The id of a sample.
+    #[schemars(length(min = 1))]
+    pub id: String,
+    /// The text that replaces the source model's reply.
+    #[schemars(length(min = 1))]
+    pub reference: String,
+    /// The reason, for the column `edited`.
+    #[schemars(length(min = 1))]
+    pub reason: String,
+}
+
+/// A vetoes file with the source span of each id.
+#[derive(Debug, Clone)]
+pub struct Vetoes {
+    /// The file's path.
+    pub path: PathBuf,
+    text: String,
+    file: VetoFile,
+    vetoed: Vec<Range<usize>>,
+    edited: Vec<Range<usize>>,
+}
+
+impl Vetoes {
+    /// Returns the file's hash, for the manifest.
+    pub(crate) fn hash(&self) -> String {
+        blake3::hash(self.text.as_bytes()).to_hex().to_string()
+    }
+}
+
+impl Reader {
+    /// Reads the file in `[export] vetoes`, else the default file beside the pipeline file.
+    pub(crate) fn vetoes(&mut self, document: &Document, pipeline: &Path) -> Option<Vetoes> {
+        let pointer = "/export/vetoes";
+        let named = document.value.pointer(pointer).and_then(serde_json::Value::as_str).map(PathBuf::from);
+        let (path, (source, text)) = if let Some(path) = named {
+            let read = self.read(document, pointer, &path)?;
+            (path, read)
+        } else {
+            let path = pipeline.parent()?.join(BESIDE);
+            match std::fs::read(&path) {
+                Ok(bytes) => {
+                    let taken = self.take(&path, bytes)?;
+                    (path, taken)
+                }
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => return None,
+                Err(error) => {
+                    let message = format!("failed to read `{}`: {error}", path.display());
+                    let problem = Problem::new(At::whole(0), message);
+                    self.problems.push(problem.expected("a vetoes file in UTF-8, or no file of that name"));
+                    return None;
+                }
+            }
+        };
+        let before = self.problems.len();
+        let own = Document::toml(source, &text, &mut self.problems);
+        self.shape::<VetoFile>(&own, "the vetoes file");
+        let file: VetoFile =
+            serde_json::from_value(own.value.clone()).ok().filter(|_| self.problems.len() == before)?;
+        let place = |list: &str, at: usize| own.at(&child(&child(&child("", list), &at.to_string()), "id"));
+        let mut seen = BTreeSet::new();
+        let ids = file.veto.iter().enumerate().map(|(at, veto)| (&veto.id, place("veto", at)));
+        let ids = ids.chain(file.edit.iter().enumerate().map(|(at, edit)| (&edit.id, place("edit", at))));
+        for (id, at) in ids {
+            if !seen.insert(id) {
+                let problem = Problem::new(at, format!("`{id}` is listed twice"));
+                self.problems.push(problem.expected("one entry for each id"));
+            }
+        }
+        let vetoed = (0..file.veto.len()).map(|at| place("veto", at).span).collect();
+        let edited = (0..file.edit.len()).map(|at| place("edit", at).span).collect();
+        Some(Vetoes { path, text, file, vetoed, edited })
+    }
+}
+
+/// The rows to remove and the references to correct, by id.
+#[derive(Debug, Default)]
+pub(crate) struct Exclusions {
+    scenes: BTreeMap<String, String>,
+    conversations: BTreeMap<String, String>,
+    samples: BTreeMap<String, String>,
+    characters: BTreeMap<String, String>,
+    roles: BTreeMap<String, String>,
+    rows: BTreeMap<String, String>,
+    edits: BTreeMap<String, Edit>,
+}
+
+impl Exclusions {
+    /// Returns whether a scene is kept.
+    pub(crate) fn has_scene(&self, id: &str) -> bool {
+        !self.scenes.contains_key(id)
+    }
+
+    /// Returns whether a conversation is kept.
+    pub(crate) fn has_conversation(&self, id: &str) -> bool {
+        !self.conversations.contains_key(id)
+    }
+
+    /// Returns whether a test character is kept.
+    pub(crate) fn has_character(&self, id: &str) -> bool {
+        !self.characters.contains_key(id)
+    }
+
+    /// Returns whether a role is kept.
+    pub(crate) fn has_role(&self, id: &str) -> bool {
+        !self.roles.contains_key(id)
+    }
+
+    /// Returns whether a row of a role is kept.
+    pub(crate) fn has_row(&self, id: &str) -> bool {
+        !self.rows.contains_key(id)
+    }
+
+    /// Returns a reject for each removed row.
+    fn rejects(&self) -> Vec<Reject> {
+        let reject = |(id, reason): (&String, &String)| Reject::new(Stage::Export.verb(), id, VETOED, reason);
+        let lists = [&self.scenes, &self.conversations, &self.samples, &self.characters, &self.rows];
+        let roles = self.roles.iter().map(|(id, reason)| {
+            // A test character and a role may share an id; each gets its own reject.
+            let is_twice = self.characters.contains_key(id);
+            reject((id, &if is_twice { format!("{reason} (the role)") } else { reason.clone() }))
+        });
+        lists.into_iter().flatten().map(reject).chain(roles).collect()
+    }
+
+    /// Returns a sample with its edit applied, or `None` if it was removed.
+    pub(crate) fn sample(&self, mut sample: Sample) -> Option<Sample> {
+        if self.samples.contains_key(&sample.id) {
+            return None;
+        }
+        if let Some(edit) = self.edits.get(&sample.id) {
+            sample.reference.clone_from(&edit.reference);
+            sample.edited = Some(edit.reason.clone());
+        }
+        Some(sample)
+    }
+}
+
+impl Records {
+    /// Resolves the vetoes to rows and adds the removed rows to the rejects. An id without a row is an error, unless
+    /// the run covers only part of the data set, where the row may be in the rest.
+    pub(crate) fn veto(&mut self, vetoes: &Vetoes, scenes: &PoolIndex, is_part: bool) -> Result<(), RunError> {
+        let (conversations, samples) = self.kept();
+        let (conversation_ids, sample_ids) = (conversations.ids(), samples.ids());
+        let character_ids: BTreeSet<&str> = self.characters.iter().map(|one| one.id.as_str()).collect();
+        let role_ids = self.roles.ids();
+        let is_played = |id: &String| {
+            let is_talk = conversation_ids.contains(id) || sample_ids.contains(id);
+            is_talk || character_ids.contains(id.as_str()) || scenes.find(id).is_some()
+        };
+        // The rows of roles are only read if a veto may concern them.
+        let asks_rows = |veto: &Veto| role_ids.contains(&veto.id) || !is_played(&veto.id);
+        let rows = if vetoes.file.veto.iter().any(asks_rows) { self.roles.row_ids()? } else { BTreeMap::new() };
+        let rejected: BTreeSet<&str> = self.rejects.iter().map(|reject| reject.id.as_str()).collect();
+        // Rows that a filter rejected, and samples of rejected conversations, are gone already.
+        let is_gone =
+            |id: &str| rejected.contains(id) || id.rsplit_once('#').is_some_and(|(talk, _)| rejected.contains(talk));
+        let heads = || scenes.heads().map(|head| head.id.as_str());
+        let all = || {
+            let ids = sample_ids.iter().chain(&conversation_ids).chain(&role_ids).chain(rows.keys());
+            ids.map(String::as_str).chain(character_ids.iter().copied()).chain(heads())
+        };
+        let (mut exclusions, mut problems) = (Exclusions::default(), Vec::new());
+        for (Veto { id, reason }, span) in vetoes.file.veto.iter().zip(&vetoes.vetoed) {
+            let mut is_found = false;
+            // A test character and a role may share an id.
+            for (list, is_row) in [
+                (&mut exclusions.scenes, scenes.find(id).is_some()),
+                (&mut exclusions.conversations, conversation_ids.contains(id)),
+                (&mut exclusions.samples, sample_ids.contains(id)),
+                (&mut exclusions.characters, character_ids.contains(id.as_str())),
+                (&mut exclusions.roles, role_ids.contains(id)),
+                (&mut exclusions.rows, rows.contains_key(id)),
+            ] {
+                if is_row {
+                    list.insert(id.clone(), reason.clone());
+                    is_found = true;
+                }
+            }
+            if !is_found && !is_part && !is_gone(id) {
+                let problem = Problem::new(At { source: 0, span: span.clone() }, format!("no row has the id `{id}`"));
+                let expected = "the id of a sample, a conversation, a scene, a character, a role or a row of role data";
+                problems.push(problem.expected(expected).nearest(id, all()));
+            }
+        }
+        for (edit, span) in vetoes.file.edit.iter().zip(&vetoes.edited) {
+            let id = &edit.id;
+            if sample_ids.contains(id) {
+                exclusions.edits.insert(id.clone(), edit.clone());
+            } else if !is_part && !is_gone(id) {
+                let problem =
+                    Problem::new(At { source: 0, span: span.clone() }, format!("no sample has the id `{id}`"));
+                let samples = sample_ids.iter().map(String::as_str);
+                problems.push(problem.expected("the id of a sample, whose reference is edited").nearest(id, samples));
+            }
+        }
+        if !problems.is_empty() {
+            problems.sort_by_key(|problem| problem.span.start);
+            let sources = vec![(vetoes.path.display().to_string(), vetoes.text.clone())];
+            return Err(RunError::Vetoes(PipelineError::Invalid { sources, problems }));
+        }
+        let with = |list: &BTreeMap<String, String>, what: &str, id: &str| {
+            list.get(id).map(|reason| format!("{reason} (the {what} `{id}`)"))
+        };
+        if !exclusions.scenes.is_empty() || !exclusions.characters.is_empty() {
+            for conversation in conversations.records::<Conversation>() {
+                let Conversation { id, scene_id, character_id, .. } = conversation?;
+                let reason = with(&exclusions.scenes, "scene", &scene_id);
+                if let Some(reason) = reason.or_else(|| with(&exclusions.characters, "character", &character_id)) {
+                    exclusions.conversations.entry(id).or_insert(reason);
+                }
+            }
+        }
+        for id in sample_ids {
+            let talk = id.rsplit_once('#').map_or("", |(talk, _)| talk);
+            if let Some(reason) = with(&exclusions.conversations, "conversation", talk) {
+                exclusions.samples.entry(id).or_insert(reason);
+            }
+        }
+        for (id, role) in rows {
+            if let Some(reason) = with(&exclusions.roles, "role", &role) {
+                exclusions.rows.entry(id).or_insert(reason);
+            }
+        }
+        self.rejects.extend(exclusions.rejects());
+        self.exclusions = exclusions;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> (Option<Vetoes>, Vec<String>) {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join(BESIDE), text).unwrap();
+        let mut reader = Reader { sources: vec![("mine.toml".to_owned(), String::new())], problems: Vec::new() };
+        let document = Document::toml(0, "", &mut reader.problems);
+        let vetoes = reader.vetoes(&document, &folder.path().join("mine.toml"));
+        let told = |problem: Problem| {
+            let (_, text) = &reader.sources[problem.source];
+            format!("{} at {}", problem.message, &text[problem.span])
+        };
+        (vetoes, std::mem::take(&mut reader.problems).into_iter().map(told).collect())
+    }
+
+    #[test]
+    fn a_file_beside_the_pipeline_file_is_read() {
+        let text = "[[veto]]\nid = '红线/vivid/0#3'\nreason = '答非所问'\n\n[[edit]]\nid = 'mara/a/1#2'\n\
+                    reference = '(nods) So it is.'\nreason = 'a slip'\n";
+        let (vetoes, problems) = read(text);
+        let vetoes = vetoes.expect("the file is valid");
+        assert_eq!(problems, Vec::<String>::new());
+        assert_eq!(
+            (&text[vetoes.vetoed[0].clone()], &text[vetoes.edited[0].clone()]),
+            ("'红线/vivid/0#3'", "'mara/a/1#2'")
+        );
+        assert_eq!(vetoes.file.edit[0].reference, "(nods) So it is.");
+        let nowhere = Reader { sources: vec![], problems: vec![] }
+            .vetoes(&Document::toml(0, "", &mut Vec::new()), Path::new("no/such/mine.toml"));
+        assert!(nowhere.is_none(), "no file beside the pipeline file means no vetoes");
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let problems = || {
+            let mut reader = Reader { sources: vec![("mine.toml".to_owned(), String::new())], problems: Vec::new() };
+            let document = Document::toml(0, "", &mut reader.problems);
+            assert!(reader.vetoes(&document, &folder.path().join("mine.toml")).is_none());
+            reader.problems.into_iter().map(|problem| problem.message).collect::<Vec<_>>()
+        };
+        assert_eq!(problems(), Vec::<String>::new(), "there is no file");
+        let path = folder.path().join(BESIDE);
+        std::fs::write(&path, b"[[veto]]\nid = '\xba\xec'\n").unwrap();
+        let told = problems();
+        assert!(told.len() == 1 && told[0].contains("not valid UTF-8: unexpected byte 0xba"), "{told:?}");
+        std::fs::remove_file(&path).unwrap();
+        std::fs::create_dir(&path).unwrap();
+        assert_eq!(problems().len(), 1, "a folder of that name cannot be read");
+    }
+
+    #[test]
+    fn what_is_wrong_has_its_place() {
+        for (text, expected) in [
+            ("[[veto]]\nid = 'a'\n", "is missing the key `reason`"),
+            ("[[veto]]\nid = 'a'\nreson = 'r'\nreason = 'r'\n", "unknown key `reson`"),
+            ("[[edit]]\nid = 'a'\nreference = ''\nreason = 'r'\n", "`edit[0].reference` is empty"),
+            (
+                "[[veto]]\nid = '雨'\nreason = 'r'\n[[edit]]\nid = '雨'\nreference = 'x'\nreason = 'r'\n",
+                "`雨` is listed twice at '雨'",
+            ),
+            ("[[veto]\n", "invalid TOML"),
+        ] {
+            let (_, problems) = read(text);
+            assert!(problems.iter().any(|problem| problem.contains(expected)), "{text}: {problems:?}");
+        }
+    }
+}

@@ -1,0 +1,398 @@
+//! Converts any table row by row: JSON Lines, flat CSV, chat messages for an evaluator, requests for a batch endpoint,
+//! and scenes in the format of `CoSER`'s test set. For role data see [`formats`](super::role_formats).
+
+use std::collections::BTreeMap;
+
+use polars::prelude::{DataFrame, PolarsError, PolarsResult};
+use serde_json::{Map, Value, json};
+
+use crate::cells::{Cells, unwritten, write_fields};
+
+/// A format of a table's rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// One JSON object per row, with all columns.
+    Jsonl,
+    /// One line per row; lists are JSON in their cell.
+    Csv,
+    /// The columns of a sample that an evaluator and its judge need, such as `id` and `messages`.
+    Messages,
+    /// Each sample as a request of `OpenAI`'s batch endpoint.
+    Batch,
+    /// Each scene as an element of `CoSER`'s test set, which is one JSON list.
+    Coser,
+}
+
+impl Form {
+    /// Returns the name of the format and of its folder.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Jsonl => "jsonl",
+            Self::Csv => "csv",
+            Self::Messages => "messages",
+            Self::Batch => "batch",
+            Self::Coser => "coser",
+        }
+    }
+
+    /// Returns the only config that the format applies to, or `None` if it applies to any.
+    #[must_use]
+    pub const fn config(self) -> Option<&'static str> {
+        match self {
+            Self::Jsonl | Self::Csv => None,
+            Self::Messages | Self::Batch => Some("samples"),
+            Self::Coser => Some("scenes"),
+        }
+    }
+
+    /// Returns the extension of its files.
+    #[must_use]
+    pub const fn ending(self) -> &'static str {
+        match self {
+            Self::Csv => "csv",
+            Self::Coser => "json",
+            _ => "jsonl",
+        }
+    }
+}
+
+/// The columns of a sample that an evaluator needs.
+const EVALUATED: [&str; 13] = [
+    "id",
+    "language",
+    "dimension",
+    "test_character",
+    "character_id",
+    "book",
+    "scene_id",
+    "messages",
+    "criteria",
+    "reference",
+    "baseline",
+    "conversation_id",
+    "canary",
+];
+
+/// The rows of a frame in a format.
+pub struct Lines {
+    form: Form,
+    height: usize,
+    columns: Vec<(String, Cells)>,
+    model: String,
+    /// The number of rows of the table before this frame.
+    first: usize,
+}
+
+impl Lines {
+    /// Prepares the rows of a frame. `first` is the number of rows of the table before it; `model` is the model name in
+    /// batch requests.
+    pub fn new(form: Form, frame: &DataFrame, model: &str, first: usize) -> PolarsResult<Self> {
+        let columns = frame
+            .columns()
+            .iter()
+            .filter(|column| form != Form::Messages || EVALUATED.contains(&column.name().as_str()));
+        let columns = columns.map(|column| {
+            // The other formats select their own columns.
+            if let Some((path, kind)) = unwritten(column).filter(|_| form.config().is_none()) {
+                let form = form.name();
+                let fault = format!(
+                    "`{path}` has values of the type {kind}, which {form} cannot represent; remove the column from \
+                     the Parquet file, or read the Parquet file directly"
+                );
+                return Err(PolarsError::InvalidOperation(fault.into()));
+            }
+            Ok((column.name().to_string(), Cells::new(column)?))
+        });
+        let columns = columns.collect::<PolarsResult<_>>()?;
+        Ok(Self { form, height: frame.height(), columns, model: model.to_owned(), first })
+    }
+
+    /// Returns the first bytes of a file with these columns.
+    #[must_use]
+    pub fn head(&self) -> Vec<u8> {
+        let mut head = Vec::new();
+        if self.form == Form::Coser {
+            head.extend(b"[\n");
+        }
+        if self.form == Form::Csv {
+            for (number, (name, _)) in self.columns.iter().enumerate() {
+                if number > 0 {
+                    head.push(b',');
+                }
+                cell(name.as_bytes(), &mut head);
+            }
+            head.extend(b"\n");
+        }
+        head
+    }
+
+    /// Calls `line` with each row, including its line break. In a JSON list, all rows but the first start with a comma;
+    /// the caller writes the closing bracket.
+    pub fn each<E>(&self, mut line: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
+        let mut bytes = Vec::new();
+        for row in 0..self.height {
+            bytes.clear();
+            if self.form == Form::Coser && self.first + row > 0 {
+                bytes.push(b',');
+            }
+            match self.form {
+                Form::Jsonl | Form::Messages => self.json(row, &mut bytes),
+                Form::Csv => self.csv(row, &mut bytes),
+                Form::Batch => self.request(row, &mut bytes),
+                Form::Coser => bytes.extend(self.circumstance(row).to_string().bytes()),
+            }
+            bytes.push(b'\n');
+            line(&bytes)?;
+        }
+        Ok(())
+    }
+
+    fn json(&self, row: usize, line: &mut Vec<u8>) {
+        write_fields(self.columns.iter().map(|(name, cells)| (name.as_str(), cells)), row, line);
+    }
+
+    fn csv(&self, row: usize, line: &mut Vec<u8>) {
+        let mut value = Vec::new();
+        for (number, (_, cells)) in self.columns.iter().enumerate() {
+            if number > 0 {
+                line.push(b',');
+            }
+            match cells {
+                Cells::Text(texts) => match texts.get(row) {
+                    // Quotes distinguish an empty text from null.
+                    Some("") => line.extend(b"\"\""),
+                    Some(text) => cell(text.as_bytes(), line),
+                    None => {}
+                },
+                cells => {
+                    value.clear();
+                    cells.write_json(row, &mut value);
+                    if value != b"null" {
+                        cell(&value, line);
+                    }
+                }
+            }
+        }
+    }
+
+    fn request(&self, row: usize, line: &mut Vec<u8>) {
+        let text = |text: &str| Value::from(text).to_string();
+        line.extend(format!("{{\"custom_id\":{},", text(self.text("id", row))).bytes());
+        line.extend(b"\"method\":\"POST\",\"url\":\"/v1/chat/completions\",");
+        line.extend(format!("\"body\":{{\"model\":{},\"messages\":", text(&self.model)).bytes());
+        match self.cells("messages") {
+            Some(messages) => messages.write_json(row, line),
+            None => line.extend(b"[]"),
+        }
+        line.extend(b"}}");
+    }
+
+    fn cells(&self, name: &str) -> Option<&Cells> {
+        self.columns.iter().find(|(column, _)| column == name).map(|(_, cells)| cells)
+    }
+
+    fn text(&self, name: &str, row: usize) -> &str {
+        self.cells(name).and_then(|cells| cells.text(row)).unwrap_or_default()
+    }
+
+    /// Returns a scene in the format of `CoSER`: who is present, what each character wants, and the dialogue as
+    /// `[thought] (action) speech`.
+    fn circumstance(&self, row: usize) -> Value {
+        let nothing = Cells::Other;
+        let list = |name: &str| self.cells(name).unwrap_or(&nothing);
+        let (cast, motivations, dialogue) = (list("characters"), list("motivations"), list("dialogue"));
+        let field = |cells: &Cells, name: &str, item: usize| -> String {
+            cells.field(name).and_then(|cells| cells.text(item)).unwrap_or_default().to_owned()
+        };
+        let wants: BTreeMap<String, String> = motivations
+            .list(row)
+            .map(|item| (field(motivations, "character", item), field(motivations, "motivation", item)))
+            .collect();
+        let mut profiles = Map::new();
+        let mut people = Vec::new();
+        let mut motivated = Vec::new();
+        for member in cast.list(row) {
+            let name = field(cast, "name", member);
+            let profile = cast.field("profile").unwrap_or(&nothing);
+            let told: Vec<String> = profile
+                .list(member)
+                .map(|item| format!("{}: {}", field(profile, "key", item), field(profile, "value", item)))
+                .collect();
+            let told = told.join("\n");
+            people.push(json!({"name": name, "description": told}));
+            motivated.push(json!({"name": name, "motivation": wants.get(&name).cloned().unwrap_or_default()}));
+            profiles.insert(name, Value::String(told));
+        }
+        let mut lines = Vec::new();
+        let mut counts: Vec<(String, usize)> = Vec::new();
+        for item in dialogue.list(row) {
+            let speaker = field(dialogue, "speaker", item);
+            let part = |name: &str, marks: [&str; 2]| {
+                let text = field(dialogue, name, item);
+                (!text.is_empty()).then(|| format!("{}{text}{}", marks[0], marks[1]))
+            };
+            let parts = [part("thought", ["[", "]"]), part("action", ["(", ")"]), part("speech", ["", ""])];
+            let message = parts.into_iter().flatten().collect::<Vec<_>>().join(" ");
+            lines.push(json!({"character": speaker, "message": message}));
+            match counts.iter_mut().find(|(name, _)| *name == speaker) {
+                Some((_, count)) => *count += 1,
+                None => counts.push((speaker, 1)),
+            }
+        }
+        // Sorted by number of utterances, as in CoSER's test set.
+        counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        let speaking: Vec<String> = counts.into_iter().map(|(name, _)| name).collect();
+        let major: Vec<&String> = speaking.iter().filter(|name| profiles.contains_key(*name)).collect();
+        let major = json!(major);
+        let mut circumstance = json!({
+            "book": self.text("book", row),
+            "id": self.text("id", row),
+            "i_c": 0,
+            "topic": self.text("chapter", row),
+            "scenario": self.text("situation", row),
+            "plot": {"i_p": self.first + row, "summary": self.text("summary", row), "key_characters": people},
+            "key_characters": motivated,
+            "character_profiles": profiles,
+            "speaking_characters_w_env": speaking,
+            "major_characters": major,
+            "dialogues": lines,
+        });
+        if let Some(canary) = self.cells("canary").and_then(|cells| cells.text(row)) {
+            circumstance["canary"] = canary.into();
+        }
+        circumstance
+    }
+}
+
+/// Writes a CSV cell (RFC 4180), quoted if it contains a comma, a quotation mark or a line break.
+fn cell(text: &[u8], line: &mut Vec<u8>) {
+    if !text.iter().any(|byte| matches!(byte, b',' | b'"' | b'\n' | b'\r')) {
+        line.extend(text);
+        return;
+    }
+    line.push(b'"');
+    for byte in text {
+        if *byte == b'"' {
+            line.push(b'"');
+        }
+        line.push(*byte);
+    }
+    line.push(b'"');
+}
+
+#[cfg(test)]
+mod tests {
+    use polars::prelude::Column;
+
+    use super::*;
+    use crate::schema::Sample;
+    use crate::stages::export::fixture::{built, records};
+
+    fn lines(form: Form, config: &str) -> Vec<String> {
+        let built = built(&records()).unwrap();
+        let table = built.iter().find(|built| built.table.config == config).unwrap();
+        lines_of(form, &table.frame)
+    }
+
+    fn lines_of(form: Form, frame: &DataFrame) -> Vec<String> {
+        let rows = Lines::new(form, frame, "gpt-x", 0).unwrap();
+        let mut lines = vec![String::from_utf8(rows.head()).unwrap()];
+        let written = rows.each(|line| {
+            lines.push(String::from_utf8(line.to_vec()).unwrap());
+            Ok::<_, ()>(())
+        });
+        written.unwrap();
+        lines
+    }
+
+    /// Returns the sample of the first row.
+    fn first() -> Sample {
+        records().samples.into_iter().min_by(|a, b| a.id.cmp(&b.id)).unwrap()
+    }
+
+    fn json(line: &str) -> Value {
+        serde_json::from_str(line).expect("each line is JSON")
+    }
+
+    #[test]
+    fn json_lines_hold_every_column_as_it_is() {
+        let lines = lines(Form::Jsonl, "samples");
+        assert_eq!(lines[0], "");
+        let row = json(&lines[1]);
+        let expected = serde_json::to_value(first()).unwrap();
+        assert_eq!(row, expected);
+        assert_eq!(row.as_object().unwrap().keys().next().unwrap(), "id", "the order of the columns is kept");
+    }
+
+    #[test]
+    fn csv_is_flat_and_keeps_what_it_quotes() {
+        let lines = lines(Form::Csv, "samples");
+        assert!(lines[0].starts_with("id,language,dimension,target,") && lines[0].ends_with(",verdicts,edited\n"));
+        let row = &lines[1];
+        assert!(row.contains(",\"[{\"\"role\"\":\"\"system\"\","), "{row}");
+        let mut cells = vec![String::new()];
+        let mut quoted = false;
+        for c in row.trim_end().chars() {
+            match c {
+                '"' => quoted = !quoted,
+                ',' if !quoted => cells.push(String::new()),
+                c => cells.last_mut().unwrap().push(c),
+            }
+        }
+        assert_eq!(cells.len(), lines[0].split(',').count());
+        let mut line = Vec::new();
+        cell("a \"b\",\n陆".as_bytes(), &mut line);
+        assert_eq!(String::from_utf8(line).unwrap(), "\"a \"\"b\"\",\n陆\"");
+    }
+
+    #[test]
+    fn a_request_names_the_sample_and_the_model() {
+        let row = json(&lines(Form::Batch, "samples")[1]);
+        let sample = first();
+        assert_eq!(
+            (row["custom_id"].as_str(), row["url"].as_str()),
+            (Some(sample.id.as_str()), Some("/v1/chat/completions"))
+        );
+        assert_eq!(row["body"]["model"], "gpt-x");
+        assert_eq!(row["body"]["messages"], serde_json::to_value(&sample.messages).unwrap());
+        let row = json(&lines(Form::Messages, "samples")[1]);
+        assert_eq!(row["messages"], serde_json::to_value(&sample.messages).unwrap());
+        assert!(row.get("baseline").is_some() && row.get("history").is_none() && row.get("rationale").is_none());
+    }
+
+    #[test]
+    fn a_canary_goes_where_rows_go_and_not_to_a_model() {
+        for (form, config, place) in [
+            (Form::Jsonl, "scenes", Some("/canary")),
+            (Form::Messages, "samples", Some("/canary")),
+            (Form::Coser, "scenes", Some("/canary")),
+            (Form::Batch, "samples", None),
+        ] {
+            let built = built(&records()).unwrap();
+            let mut frame = built.into_iter().find(|built| built.table.config == config).unwrap().frame;
+            frame.with_column(Column::new("canary".into(), vec!["金丝雀 7f"; frame.height()])).unwrap();
+            for line in &lines_of(form, &frame)[1..] {
+                let row = json(line.trim_start_matches(','));
+                let found = place.and_then(|place| row.pointer(place)).and_then(Value::as_str);
+                assert_eq!(found, place.map(|_| "金丝雀 7f"), "{form:?}: {line}");
+                assert_eq!(line.contains("金丝雀"), place.is_some());
+            }
+            assert!(!lines(form, config).concat().contains("canary"), "no canary, no field");
+        }
+    }
+
+    #[test]
+    fn a_scene_is_a_circumstance() {
+        let lines = lines(Form::Coser, "scenes");
+        let (row, scene) = (json(&lines[1]), &records().scenes[0]);
+        assert_eq!(row["scenario"], scene.situation.as_str());
+        assert_eq!(row["plot"]["key_characters"].as_array().unwrap().len(), scene.characters.len());
+        let line = row["dialogues"][0]["message"].as_str().unwrap();
+        assert!(line.starts_with('(') && line.contains(") "), "{line}");
+        let speaking = row["speaking_characters_w_env"].as_array().unwrap();
+        assert!(speaking.iter().any(|name| name == "Environment"));
+        assert!(!row["major_characters"].as_array().unwrap().iter().any(|name| name == "Environment"));
+        assert_eq!(lines.len() - 1, records().scenes.len());
+    }
+}

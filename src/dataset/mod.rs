@@ -1,0 +1,20 @@
+//! Operations on a finished data set: validate, split, compare, convert, add judges.
+
+mod add_judges;
+pub(crate) mod card_update;
+mod convert;
+mod diff;
+mod pool;
+mod rejects_diff;
+pub mod split;
+mod text_checks;
+mod validate;
+
+pub use add_judges::{Rejudge, Rejudged, rejudge};
+pub use card_update::{CardFault, CardRows, Division, card_rows, counted, recard};
+pub use convert::{CONFIGS, Form, Format, Formed, Forms, Frame, Lines, forms};
+pub use diff::{Change, Changes, Moved, RowChanges, changes};
+pub use pool::{AdditionError, Finding, PoolCheck, check_pool, own_scenes, pool_path};
+pub use rejects_diff::LeftOutChanges;
+pub use split::{Split, SplitDone, SplitError, split};
+pub use validate::{Audit, AuditFinding, audit};

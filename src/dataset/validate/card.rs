@@ -1,0 +1,147 @@
+//! Checks that data card, report and manifest list the splits and row counts of the data set, and that these text files
+//! contain no secrets.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::findings::{Findings, Spot};
+use crate::dataset::card_update::{CardRows, card_rows, counted};
+use crate::stages::export::report_tells;
+use crate::text::secrets;
+
+const REMEDY: &str = "correct the data card, which readers rely on; `dramaturg split` or `build` rewrites it";
+const MEND: &str = "rewrite the line; `dramaturg split` supports only the YAML forms listed in docs/splits.md and does not overwrite others";
+
+/// The rows, by config and split.
+type Rows = BTreeMap<String, BTreeMap<String, usize>>;
+
+/// The contents of the data set.
+pub(super) struct There<'a> {
+    pub(super) rows: &'a Rows,
+    /// The columns, by config.
+    pub(super) columns: &'a BTreeMap<String, BTreeSet<String>>,
+    /// Configs that could not be read completely and are not compared.
+    pub(super) unread: &'a BTreeSet<String>,
+}
+
+/// Compares the listed rows with the actual ones, by config and split, and checks the text files for secrets.
+pub(super) fn check(
+    dataset: &Path,
+    run: Option<&Path>,
+    manifest: Option<&Value>,
+    there: &There<'_>,
+    findings: &mut Findings,
+) {
+    let rows = there.rows;
+    for name in ["README.md", "splits.json"] {
+        let text = match fs::read(dataset.join(name)) {
+            Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+            Err(_) if name == "README.md" && !rows.is_empty() => {
+                findings.add(Spot::of("card", name), "the data set has no data card", REMEDY);
+                continue;
+            }
+            Err(_) => continue,
+        };
+        for secret in secrets(&text) {
+            let line = text[..secret.place.start].matches('\n').count() + 1;
+            let message = format!("line {line} looks like {}: `{}`", secret.kind, secret.hint(&text));
+            findings.add(Spot::of("secret", name), &message, "remove it from the pipeline file, and revoke the key");
+        }
+        if name == "README.md" {
+            match card_rows(&text) {
+                Ok(Some(told)) => compare(&told, there, findings),
+                Ok(None) if rows.is_empty() => {}
+                Ok(None) => findings.add(Spot::of("card", name), "the data card has no front matter", REMEDY),
+                Err(fault) => findings.add(Spot::of("card", name), &fault.to_string(), MEND),
+            }
+        }
+    }
+    if let Some(told) = manifest.and_then(|manifest| manifest["rows"].as_object()) {
+        let of = |splits: &Value| {
+            let splits = splits.as_object().into_iter().flatten();
+            splits.filter_map(|(split, rows)| Some((split.clone(), usize::try_from(rows.as_u64()?).ok()?))).collect()
+        };
+        let told: Rows = told.iter().map(|(config, splits)| (config.clone(), of(splits))).collect();
+        // A config that is missing in the manifest has files missing there too, which are reported elsewhere.
+        let configs = told.iter().filter(|(config, _)| !there.unread.contains(*config));
+        for (config, _) in configs.filter(|(config, told)| rows.get(*config).unwrap_or(&BTreeMap::new()) != *told) {
+            let message = format!("the row counts of `{config}` are wrong");
+            findings.add(Spot::of("file", "../manifest.json"), &message, super::files::AGAIN);
+        }
+    }
+    // The data set's own folder may contain a report too.
+    let inner = (dataset.join(REPORT), REPORT.to_owned());
+    for (path, name) in std::iter::once(inner).chain(run.map(|run| (run.join(REPORT), format!("../{REPORT}")))) {
+        let Ok(html) = fs::read_to_string(path) else { continue };
+        for (config, splits) in rows {
+            let splits = splits.iter().map(|(split, rows)| (split.as_str(), *rows));
+            let message = match report_tells(&html, config, splits) {
+                Ok(Some(true) | None) => continue,
+                Ok(Some(false)) => format!("the row counts of `{config}` are wrong"),
+                Err(fault) => fault.to_string(),
+            };
+            findings.add(Spot::of("card", &name), &message, "`dramaturg build PIPELINE --replay` rewrites the report");
+        }
+    }
+}
+
+const REPORT: &str = "report.html";
+
+/// The split names that `datasets` infers from file names if a data card lists none.
+const KNOWN: [&str; 10] =
+    ["train", "training", "validation", "valid", "dev", "val", "test", "testing", "eval", "evaluation"];
+
+fn compare(told: &CardRows, there: &There<'_>, findings: &mut Findings) {
+    let There { rows, columns, unread } = there;
+    let mut fault = |message: &str| findings.add(Spot::of("card", "README.md"), message, REMEDY);
+    for (config, named) in told.columns.iter().filter(|(config, _)| !unread.contains(*config)) {
+        // `load_dataset` fails if the columns of a table differ.
+        let Some(there) = columns.get(config) else { continue };
+        for column in there.difference(named) {
+            fault(&format!("`dataset_info` does not list the column `{column}` of `{config}`"));
+        }
+        for column in named.difference(there) {
+            fault(&format!("`dataset_info` lists the column `{column}` of `{config}`, which does not exist"));
+        }
+    }
+    let named: BTreeSet<&(String, String)> = told.splits.iter().chain(told.sizes.keys()).collect();
+    for name @ (config, split) in named.into_iter().filter(|(config, _)| !unread.contains(config)) {
+        match (rows.get(config).and_then(|splits| splits.get(split)), told.sizes.get(name).copied().flatten()) {
+            (None, _) => fault(&format!("it lists the split `{split}` of `{config}`, which does not exist")),
+            (Some(there), Some(count)) if *there != count => {
+                fault(&format!("it lists {count} rows for `{split}` of `{config}`, but there are {there}"));
+            }
+            _ => {}
+        }
+    }
+    for (config, splits) in *rows {
+        // Without split names, readers load all files as `train`.
+        if told.whole.contains(config) {
+            if splits.keys().ne(["train"]) {
+                fault(&format!("it lists files of `{config}` without splits, so that all are loaded as one split"));
+            }
+            continue;
+        }
+        if told.folders.contains(config) {
+            for split in splits.keys().filter(|split| !KNOWN.contains(&split.as_str())) {
+                fault(&format!(
+                    "it lists only the folder of `{config}`, and readers cannot infer the split `{split}` from file names"
+                ));
+            }
+        }
+        let is_unnamed = |split: &&String| {
+            !told.folders.contains(config) && !told.splits.contains(&(config.clone(), (*split).clone()))
+        };
+        for split in splits.keys().filter(is_unnamed) {
+            fault(&format!("it does not list the split `{split}` of `{config}`"));
+        }
+        let parts = |line: &str| line.split(", ").map(str::to_owned).collect::<BTreeSet<String>>();
+        let there = counted(splits.iter().map(|(split, rows)| (split.as_str(), *rows)));
+        if let Some(line) = told.counts.get(config).filter(|line| parts(line) != parts(&there)) {
+            fault(&format!("it counts {line} for `{config}`, but there are {there}"));
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Checks that conversations are in the split of their samples, since a conversation contains the turns that its
+//! samples test.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use serde_json::Value;
+
+use super::Group;
+use super::findings::{Findings, Spot};
+use super::leaks::params;
+use crate::dataset::split::{Guard, UNUSED};
+use crate::store::Table;
+
+/// The splits of conversations and of their samples. Empty if all samples are in one split.
+#[derive(Debug, Default)]
+pub(super) struct Carried {
+    /// Whether samples have two or more splits, not counting unused rows.
+    is_divided: bool,
+    guard: Guard,
+    /// Names of splits and files, in order of occurrence.
+    names: Vec<String>,
+    /// By id: indices of its split and file in `names`, and its row in the file.
+    conversations: BTreeMap<String, (usize, usize, usize)>,
+    /// By conversation id: the split of highest priority among its samples.
+    samples: HashMap<String, usize>,
+}
+
+impl Carried {
+    /// Creates an empty check. The priority of splits is that of the samples.
+    pub(super) fn new(tables: &[Table], divided: &Value) -> Self {
+        let samples = tables.iter().filter(|table| table.config == "samples" && table.split != UNUSED);
+        let splits: BTreeSet<&str> = samples.map(|table| table.split.as_str()).collect();
+        let guard = Guard::new(params("samples", divided).as_ref());
+        Self { is_divided: splits.len() > 1, guard, ..Self::default() }
+    }
+
+    /// Adds the rows of a group.
+    pub(super) fn add(&mut self, group: &Group<'_>) {
+        if !self.is_divided {
+            return;
+        }
+        match group.config {
+            "conversations" => {
+                let (split, file) = (self.number(group.split), self.number(group.file));
+                for row in 0..group.height {
+                    let Some(id) = group.text("id", row) else { continue };
+                    self.conversations.insert(id.to_owned(), (split, file, group.first + row));
+                }
+            }
+            "samples" => {
+                let split = self.number(group.split);
+                for row in 0..group.height {
+                    let Some(id) = group.text("conversation_id", row) else { continue };
+                    match self.samples.get_mut(id) {
+                        Some(best) if self.guard.place(group.split) < self.guard.place(&self.names[*best]) => {
+                            *best = split;
+                        }
+                        Some(_) => {}
+                        None => drop(self.samples.insert(id.to_owned(), split)),
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns the index of a name.
+    fn number(&mut self, name: &str) -> usize {
+        self.names.iter().position(|known| known == name).unwrap_or_else(|| {
+            self.names.push(name.to_owned());
+            self.names.len() - 1
+        })
+    }
+
+    /// Reports conversations in a split of lower priority than their samples, or notes that conversations were not
+    /// split at all.
+    pub(super) fn check(self, findings: &mut Findings, notes: &mut Vec<String>) {
+        let place = |split: usize| self.guard.place(&self.names[split]);
+        for (id, (split, file, row)) in &self.conversations {
+            let Some(best) = self.samples.get(id).filter(|best| place(**best) < place(*split)) else { continue };
+            let message = format!(
+                "its samples are in `{}`, but the conversation is in `{}`",
+                self.names[*best], self.names[*split]
+            );
+            let remedy = "`dramaturg split` puts conversations in the split of their samples; do not train on conversations whose turns are tested";
+            let mut spot = Spot::of("leak", &self.names[*file]);
+            (spot.row, spot.column, spot.id) = (Some(*row), Some("id".to_owned()), Some(id.clone()));
+            findings.add(spot, &message, remedy);
+        }
+        let own: BTreeSet<usize> = self.conversations.values().map(|(split, ..)| *split).collect();
+        if let (Some(whole), 1) = (own.first(), own.len()) {
+            notes.push(format!(
+                "`conversations` was not split: `{}` contains the conversations of every split of `samples`, including those whose turns are tested",
+                self.names[*whole]
+            ));
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Checks that the data set consists of exactly the files that the run wrote.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::findings::{Findings, Spot};
+use crate::pipeline::RunError;
+use crate::store::{Dataset, StoreError, hash_of};
+
+/// The remedy for a missing or unreadable file.
+pub(super) const AGAIN: &str = "`dramaturg build PIPELINE --replay` rebuilds the data set from the run's journal";
+
+/// The remedy for a changed file.
+const MEANT: &str =
+    "`dramaturg build PIPELINE --replay` rebuilds it; keep intentionally changed data sets outside the run's folder";
+
+/// Compares the files with the manifest, and checks that shards are complete.
+pub(super) fn check(
+    dataset: &Dataset,
+    is_of_run: bool,
+    manifest: Option<&Value>,
+    findings: &mut Findings,
+    notes: &mut Vec<String>,
+) -> Result<(), RunError> {
+    let there = dataset.files()?;
+    shards(&there, findings);
+    let named = manifest.and_then(|manifest| manifest["files"].as_object());
+    let Some(named) = named else {
+        notes.push(
+            if is_of_run {
+                "hashes were not checked"
+            } else {
+                "there is no run manifest beside the data set; hashes were not checked"
+            }
+            .to_owned(),
+        );
+        return Ok(());
+    };
+    for (file, hash) in named {
+        if !there.contains(file) {
+            findings.add(Spot::of("file", file), "the manifest lists the file, but it does not exist", AGAIN);
+        } else if Some(hash_of(&dataset.path.join(file))?.as_str()) != hash.as_str() {
+            let message = "the file has changed: its SHA-256 differs from the manifest";
+            findings.add(Spot::of("hash", file), message, MEANT);
+        }
+    }
+    for file in there.iter().filter(|file| !named.contains_key(*file)) {
+        let message = "the manifest does not list the file";
+        findings.add(Spot::of("file", file), message, "move it elsewhere, since readers load every file of a config");
+    }
+    Ok(())
+}
+
+/// Reports missing shards, based on the names of the others.
+fn shards(files: &[String], findings: &mut Findings) {
+    let mut sets: BTreeMap<(&str, usize), BTreeSet<usize>> = BTreeMap::new();
+    for file in files {
+        let parts = file.strip_suffix(".parquet").and_then(|name| {
+            let (name, count) = name.rsplit_once("-of-")?;
+            let (stem, number) = name.rsplit_once('-')?;
+            Some((stem, number.parse().ok()?, count.parse().ok()?))
+        });
+        if let Some((stem, number, count)) = parts {
+            sets.entry((stem, count)).or_default().insert(number);
+        }
+    }
+    for ((stem, count), numbers) in sets {
+        // The count is taken from a file name and may be any number.
+        let Some(first) = (0..count).find(|number| !numbers.contains(number)) else { continue };
+        let others = count - numbers.range(..count).count() - 1;
+        let file = format!("{stem}-{first:05}-of-{count:05}.parquet");
+        let mut message = "the other shards of the split imply this file, but it does not exist".to_owned();
+        if others > 0 {
+            let _ = write!(message, ", nor do {others} more");
+        }
+        findings.add(Spot::of("file", &file), &message, AGAIN);
+    }
+}
+
+/// Reports a file that cannot be read.
+pub(super) fn unreadable(path: &Path, file: &str, error: &StoreError, findings: &mut Findings) {
+    let message = format!("failed to read the file as Parquet: {}", crate::pipeline::run::chain(error));
+    let columns = crate::store::broken_columns(path);
+    if columns.is_empty() {
+        findings.add(Spot::of("file", file), &message, AGAIN);
+    }
+    for column in columns {
+        findings.add(Spot { column: Some(column), ..Spot::of("file", file) }, &message, AGAIN);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn however_many_shards_are_missing_one_finding_tells_of_them() {
+        let mut findings = Findings::of(true);
+        let files = ["a/t-0-of-18446744073709551615", "b/t-00000-of-00002", "c/t-00000-of-00001"];
+        shards(&files.map(|file| format!("{file}.parquet")), &mut findings);
+        let (found, more) = findings.end();
+        let told: Vec<_> = found.iter().map(|found| (found.file.as_deref().unwrap(), found.message.as_str())).collect();
+        assert_eq!((told.len(), more.len()), (2, 0), "{told:?}");
+        assert!(told[0].0.starts_with("a/t-00001-of-") && told[0].1.ends_with("nor do 18446744073709551613 more"));
+        assert!(told[1].0 == "b/t-00001-of-00002.parquet" && told[1].1.ends_with("does not exist"));
+    }
+}

@@ -1,0 +1,124 @@
+//! Checks that related rows are in the same split: rows of a scene, a conversation or an instruction, and near
+//! duplicates.
+
+use polars::prelude::DataFrame;
+use serde_json::Value;
+
+use super::Group;
+use super::findings::Findings;
+use crate::dataset::split::{CONFIGS, Guard, NEAR, Params, Relation, Rows, UNUSED, alike, straddling, untold};
+use crate::pipeline::RunError;
+use crate::schema::ByLanguage;
+use crate::store::{StoreError, Table};
+
+/// Returns how a config was split, from the data set's `splits.json`.
+pub(super) fn params(config: &str, divided: &Value) -> Option<Params> {
+    serde_json::from_value(divided[config]["params"].clone()).ok()
+}
+
+/// The rows of a config with several splits.
+pub(super) struct Leaks {
+    config: String,
+    /// `None` if the config has fewer than two splits.
+    rows: Option<Rows>,
+    params: Params,
+    /// The splits, by decreasing priority.
+    splits: Vec<String>,
+    /// By row: its split and position.
+    places: Vec<(Option<usize>, super::Spot)>,
+    is_meant: bool,
+}
+
+impl Leaks {
+    /// Creates an empty check. Relations that the data set's own split ignored are not checked.
+    pub(super) fn new(config: &str, tables: &[&Table], manifest: Option<&Value>, divided: &Value) -> Self {
+        let own = params(config, divided);
+        let guard = Guard::new(own.as_ref());
+        let instruct = manifest
+            .and_then(|manifest| toml::from_str::<toml::Table>(manifest["configuration"].as_str()?).ok())
+            .and_then(|file| file.get("instruct")?.as_table().cloned())
+            .unwrap_or_default();
+        let is_meant = config.starts_with("role_")
+            && own.is_none()
+            && instruct.get("split").and_then(toml::Value::as_str) == Some("paper");
+        let near = |language: &str, silent: f64| {
+            let near = instruct.get("near").and_then(|near| near.get(language)?.as_float());
+            if config.starts_with("role_") { near.unwrap_or(silent) } else { silent }
+        };
+        let params = own.map_or_else(
+            || Params {
+                splits: Vec::new(),
+                rest: String::new(),
+                by: None,
+                hold_out: Vec::new(),
+                stratify: Vec::new(),
+                apart: Relation::ALL.to_vec(),
+                near: ByLanguage { en: near("en", NEAR.en), zh: near("zh", NEAR.zh) },
+                seed: 0,
+            },
+            |own| Params { splits: Vec::new(), by: None, hold_out: Vec::new(), stratify: Vec::new(), ..own },
+        );
+        let mut splits: Vec<String> = tables.iter().map(|table| table.split.clone()).collect();
+        splits.retain(|split| split != UNUSED);
+        splits.sort_by_key(|split| guard.place(split));
+        let rows = (splits.len() > 1 && CONFIGS.contains(&config)).then(|| Rows::new(config, &params));
+        Self { config: config.to_owned(), rows, params, splits, places: Vec::new(), is_meant }
+    }
+
+    /// Adds the rows of a group.
+    pub(super) fn add(&mut self, group: &Group<'_>, frame: &DataFrame) -> Result<(), RunError> {
+        let Some(rows) = &mut self.rows else { return Ok(()) };
+        let added = rows.add(&self.config, &self.params, frame);
+        added.map_err(|source| StoreError::Rows { path: group.file.into(), source })?;
+        let split = self.splits.iter().position(|split| split == group.split);
+        self.places.extend((0..group.height).map(|row| (split, group.spot("leak", row, "id"))));
+        Ok(())
+    }
+
+    /// Reports the rows that share something with a row of a split of higher priority.
+    pub(super) fn check(self, findings: &mut Findings, notes: &mut Vec<String>) {
+        let Some(rows) = self.rows else { return };
+        let threads = std::thread::available_parallelism().unwrap_or(std::num::NonZero::<usize>::MIN);
+        let near = alike(&rows, &self.params, threads);
+        let splits: Vec<Option<usize>> = self.places.iter().map(|(split, _)| *split).collect();
+        let found = straddling(&rows, &self.params.apart, &near, &splits);
+        let cut = if self.params.apart.contains(&Relation::Near) { untold(&rows) } else { 0 };
+        if cut > 0 {
+            notes.push(format!(
+                "{cut} rows of `{}` were not compared with others, since the removed parts of their questions would distinguish them",
+                self.config
+            ));
+        }
+        if self.is_meant && !found.is_empty() {
+            notes.push(format!(
+                "{} rows of `{}` are near duplicates of rows in another split, as the paper's rule allows",
+                found.len(),
+                self.config
+            ));
+            return;
+        }
+        for leak in found {
+            let (_, spot) = &self.places[leak.row];
+            let (with, _) = &self.places[leak.with];
+            let split = with.map_or("", |with| self.splits[with].as_str());
+            let column = leak.relation.column(&self.config);
+            let what = match leak.relation {
+                Relation::Scene => "the scene",
+                Relation::Conversation => "the conversation",
+                Relation::Instruction => "the instruction",
+                Relation::Near => "nearly the same text",
+            };
+            let message = format!("it shares {what} with `{}` in `{split}`", rows.id(leak.with));
+            let remedy = "split the data set again with `dramaturg split`, which keeps such rows together";
+            let column = column.map_or_else(|| spot.column.clone(), |column| Some(column.to_owned()));
+            findings.add(super::Spot { column, ..spot.clone() }, &message, remedy);
+        }
+        let asked = Relation::ALL
+            .iter()
+            .filter(|relation| relation.column(&self.config).is_some() || **relation == Relation::Near);
+        let left: Vec<&str> = asked.filter(|one| !self.params.apart.contains(one)).map(|one| one.name()).collect();
+        if !left.is_empty() {
+            notes.push(format!("`{}` was split without regard to {}", self.config, left.join(", ")));
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Probes an endpoint before a run: one small call, and the list of models.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::FutureExt as _;
+use futures::future::{BoxFuture, join, join_all};
+use serde_json::{Value, json};
+
+use super::client::{Client, Question};
+use super::endpoint::Endpoint;
+use super::lenient_json::json_of;
+use crate::llm::budget::{Budget, Weight};
+use crate::llm::error::AskError;
+use crate::llm::model::Sampling;
+use crate::llm::record::{Answered, Journal, JournalError, Record, Request};
+use crate::llm::session::Session;
+use crate::prompt::Prompts;
+use crate::schema::Message;
+
+/// Support of an address for JSON Schemas.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Schemas {
+    /// Accepts `json_schema` and follows it.
+    Strict,
+    /// Rejects `json_schema` and accepts `json_object`; the schema is in the prompt.
+    Object,
+    /// Rejects both; the schema is in the prompt.
+    Prompt,
+    /// Accepts the schema, but the reply does not match it.
+    Ignored,
+    /// Unknown, because the reply was cut at the length limit.
+    Cut,
+}
+
+/// Result of probing an address.
+#[derive(Debug)]
+pub struct Probe {
+    /// The address, as shown in errors.
+    pub address: String,
+    /// Latency of the call and support for schemas, or the error.
+    pub call: Result<(Duration, Schemas), AskError>,
+    /// Ids of the server's models, sorted; `None` if it does not list them.
+    pub models: Option<Vec<String>>,
+    /// Context length in tokens, if the model list states it.
+    pub context: Option<u64>,
+}
+
+/// Maximum timeout of a probe. The server may have to load the model first, but the user is waiting.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// Probes every address of a model with a request as in a run, but without retries and with a shorter timeout.
+pub async fn probe(name: &str, endpoint: &Endpoint, sampling: &Sampling, extra_body: Value) -> Vec<Probe> {
+    let addresses = endpoint
+        .base_urls
+        .iter()
+        .map(|base_url| one(name, brief(endpoint, base_url), json!(sampling), extra_body.clone()));
+    join_all(addresses).await
+}
+
+fn brief(endpoint: &Endpoint, base_url: &str) -> Endpoint {
+    let timeout = endpoint.timeout.min(PATIENCE);
+    Endpoint { base_urls: vec![base_url.to_owned()], max_tries: 1, timeout, ..endpoint.clone() }
+}
+
+async fn one(name: &str, endpoint: Endpoint, sampling: Value, extra_body: Value) -> Probe {
+    let model = endpoint.model.clone();
+    let client = match Client::new(name.to_owned(), endpoint) {
+        Ok(client) => client,
+        Err(error) => return Probe { address: String::new(), call: Err(error), models: None, context: None },
+    };
+    let (call, listed) = join(call(&client, &model, sampling, extra_body), client.listed()).await;
+    let (models, context) = listed.map_or((None, None), |list| read(&list, &model));
+    Probe { address: client.address().to_owned(), call, models, context }
+}
+
+async fn call(
+    client: &Client,
+    model: &str,
+    sampling: Value,
+    extra_body: Value,
+) -> Result<(Duration, Schemas), AskError> {
+    let prompts = Prompts::new([], &BTreeMap::new()).expect("there are no templates to parse");
+    let session = Session::new(0, prompts, Arc::new(Nowhere), Budget::default(), false);
+    // A value that no model would produce by itself.
+    let seal = json!({"type": "string", "enum": ["marl-0417"]});
+    let schema = json!({"type": "object", "properties": {"seal": seal}, "required": ["seal"],
+        "additionalProperties": false});
+    let messages = vec![Message::user("Fill in the form: one JSON object and nothing else.")];
+    let request = Request { model: model.to_owned(), messages, sampling, schema, extra_body };
+    let flight = session.flight("probe").await;
+    let weight = Weight::default();
+    let (seed, thoughts) = (0, &[][..]);
+    let question =
+        Question { request: &request, ask: "probe", seed, has_begun: false, spelt_out: false, thoughts, weight };
+    let exchange = client.complete(question, &flight).await;
+    let (reply, ..) = exchange.outcome?;
+    let fits = json_of(&reply.text).is_ok_and(|value| value == json!({"seal": "marl-0417"}));
+    let schemas = match reply.finish.as_deref() {
+        _ if fits => client.schemas(),
+        Some("length") => Schemas::Cut,
+        _ => Schemas::Ignored,
+    };
+    Ok((exchange.latency, schemas))
+}
+
+/// Parses the ids of a model list, and the context length of one model, if stated.
+fn read(list: &Value, model: &str) -> (Option<Vec<String>>, Option<u64>) {
+    let Some(entries) = list["data"].as_array().or_else(|| list["models"].as_array()) else { return (None, None) };
+    let id = |entry: &Value| entry["id"].as_str().or_else(|| entry["name"].as_str()).map(str::to_owned);
+    let context = entries.iter().find(|entry| id(entry).as_deref() == Some(model)).and_then(|entry| {
+        let keys = ["max_model_len", "context_length", "context_window", "max_context_length", "max_input_tokens"];
+        let direct = keys.iter().find_map(|key| entry[*key].as_u64());
+        direct.or_else(|| entry["meta"]["n_ctx"].as_u64()).or_else(|| entry["meta"]["n_ctx_train"].as_u64())
+    });
+    let mut ids: Vec<String> = entries.iter().filter_map(id).collect();
+    ids.sort();
+    (Some(ids), context)
+}
+
+/// A journal that stores nothing, because a probe is not part of a run.
+struct Nowhere;
+
+impl Journal for Nowhere {
+    fn find(&self, _: &str) -> Result<Option<Answered>, JournalError> {
+        Ok(None)
+    }
+
+    fn write(&self, _: Record) -> BoxFuture<'_, Result<(), JournalError>> {
+        async { Ok(()) }.boxed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_says_nothing_is_not_waited_for_as_long_as_in_a_run() {
+        let endpoint = Endpoint::new("http://a.test/v1", "m");
+        let hasty = Endpoint { timeout: Duration::from_secs(5), ..endpoint.clone() };
+        for (endpoint, timeout) in [(endpoint, PATIENCE), (hasty, Duration::from_secs(5))] {
+            let brief = brief(&endpoint, "http://b.test/v1");
+            assert_eq!((brief.timeout, brief.max_tries, &*brief.base_urls[0]), (timeout, 1, "http://b.test/v1"));
+        }
+    }
+
+    #[test]
+    fn lists_are_read_as_servers_write_them() {
+        for (list, expected) in [
+            (json!({"data": [{"id": "b", "max_model_len": 8192}, {"id": "a"}]}), (Some(2), Some(8192))),
+            (json!({"data": [{"id": "b", "context_length": 4096}]}), (Some(1), Some(4096))),
+            (json!({"data": [{"id": "b", "meta": {"n_ctx_train": 512}}]}), (Some(1), Some(512))),
+            (json!({"models": [{"name": "b"}]}), (Some(1), None)),
+            (json!({"data": [{"id": "a", "max_model_len": 1}]}), (Some(1), None)),
+            (json!({"error": "no"}), (None, None)),
+        ] {
+            let (models, context) = read(&list, "b");
+            assert_eq!((models.map(|models| models.len()), context), expected, "{list}");
+        }
+    }
+}

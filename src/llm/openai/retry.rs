@@ -1,0 +1,253 @@
+//! Classifies failed requests, and computes the wait before the next try. Reads no clock.
+
+use std::time::Duration;
+
+use rand::RngExt as _;
+use serde_json::Value;
+
+use crate::llm::error::HttpFault;
+use crate::llm::throttle::circuit_breaker::PATIENCE;
+use crate::seed::seeded;
+
+/// Maximum wait before a try, regardless of what the server asks for.
+const LONGEST_WAIT: Duration = Duration::from_mins(1);
+
+/// Error texts for a request that is too long for the model or for the token rate limit.
+const TOO_LONG: &[&str] = &[
+    "context length",
+    "context_length",
+    "context size",
+    "context window",
+    "contextwindowexceeded",
+    "exceed_context",
+    "prompt is too long",
+    "request too large",
+];
+
+/// Error texts for a request stopped by a content filter.
+const FILTERED: &[&str] =
+    &["content_filter", "content_policy", "contentpolicyviolation", "content management", "moderation", "flagged"];
+
+/// Error texts for an exhausted quota, for which waiting does not help.
+const USED_UP: &[&str] = &["insufficient_quota", "insufficient quota", "exceeded your current quota", "billing"];
+
+/// Error texts of a status 400 after which no request can succeed: unknown model, unknown key (`LiteLLM` looks up keys
+/// in a database), or exhausted budget.
+const HOPELESS: &[&str] = &[
+    "model_not_found",
+    "model not found",
+    "invalid model",
+    "unknown model",
+    "not a valid model",
+    "no_db_connection",
+    "budget_exceeded",
+    "budget has been exceeded",
+];
+
+/// A request without a completion.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    /// The fault shown in errors.
+    pub(crate) fault: HttpFault,
+    /// How long the server asks to wait.
+    pub(crate) retry_after: Option<Duration>,
+    /// Error text of the server in lower case, for [`Failure::verdict`].
+    pub(crate) says: String,
+    /// Kind of failure in the usage statistics.
+    pub(crate) kind: &'static str,
+}
+
+/// Consequence of a failure for its call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// The same request may succeed later.
+    Retry,
+    /// The server rejected the request because of a rate limit.
+    Slower,
+    /// The provider's content filter stopped the request.
+    Filtered,
+    /// The server does not support the request format; another format may succeed.
+    Reform,
+    /// The prompt and the maximum reply exceed the context length.
+    TooLong,
+    /// The request cannot succeed for another reason.
+    Permanent,
+    /// No call to this endpoint can succeed.
+    Unusable,
+}
+
+impl Failure {
+    /// Creates a failure without an error text from the server.
+    pub(crate) const fn of(kind: &'static str, fault: HttpFault) -> Self {
+        Self { fault, retry_after: None, says: String::new(), kind }
+    }
+
+    /// Classifies the failure by its status, and by the error text where a status is ambiguous.
+    pub(crate) fn verdict(&self) -> Verdict {
+        let says = |words: &[&str]| words.iter().any(|word| self.says.contains(word));
+        let HttpFault::Status { status, .. } = self.fault else { return Verdict::Retry };
+        match status {
+            400 | 413 | 422 | 429 | 500 if says(TOO_LONG) => Verdict::TooLong,
+            400 | 403 if says(FILTERED) => Verdict::Filtered,
+            402 | 429 if says(USED_UP) => Verdict::Unusable,
+            400 if says(HOPELESS) => Verdict::Unusable,
+            429 => Verdict::Slower,
+            // Some servers report an error of the chat template as an internal error.
+            500 if says(&["system role", "roles must alternate"]) => Verdict::Reform,
+            408 | 409 | 425 | 500 | 502..=599 => Verdict::Retry,
+            300..=399 | 401..=405 | 501 => Verdict::Unusable,
+            400 | 422 => Verdict::Reform,
+            _ => Verdict::Permanent,
+        }
+    }
+}
+
+/// Returns the error text of a response body in lower case: messages and codes, without quoted parts of the request.
+pub(crate) fn words(body: &Value) -> String {
+    let mut words = Vec::new();
+    let error = body.get("error").unwrap_or(body);
+    for value in [error, &error["message"], &error["code"], &error["param"], &error["type"], &error["detail"]] {
+        if let Value::String(word) = value {
+            words.push(word.clone());
+        }
+    }
+    for detail in error["detail"].as_array().into_iter().flatten() {
+        words.push(detail["msg"].as_str().unwrap_or_default().to_owned());
+        words.extend(detail["loc"].as_array().into_iter().flatten().map(Value::to_string));
+    }
+    words.join(" ").to_lowercase()
+}
+
+/// Whether a call has tried long enough if no address has ever answered: all tries are used, or [`PATIENCE`] has
+/// passed. At least two tries are made, since one request may take that long.
+pub(crate) fn is_long(failed: u32, most: u32, elapsed: Duration) -> bool {
+    failed >= most || failed > 1 && elapsed >= PATIENCE
+}
+
+/// Returns the wait after the `tries`-th failed try: as asked for by the server, otherwise doubling.
+///
+/// The jitter is drawn from the seed of the request, so that requests that failed together are not retried together.
+pub(crate) fn wait(backoff: Duration, tries: u32, retry_after: Option<Duration>, seed: u32) -> Duration {
+    let jitter = seeded(u64::from(seed), &["back-off", &tries.to_string()]).random_range(0.5..=1.0);
+    let doubled = backoff.saturating_mul(1_u32.checked_shl(tries.saturating_sub(1)).unwrap_or(u32::MAX));
+    match retry_after {
+        Some(asked) => asked.min(LONGEST_WAIT) + backoff.min(LONGEST_WAIT).mul_f64(jitter),
+        None => doubled.min(LONGEST_WAIT).mul_f64(jitter),
+    }
+}
+
+/// Parses `Retry-After`: seconds, or a date, which is compared with the server's own `Date`.
+pub(crate) fn retry_after(value: &str, date: Option<&str>) -> Option<Duration> {
+    if let Ok(seconds) = value.trim().parse::<f64>() {
+        return Duration::try_from_secs_f64(seconds.max(0.0)).ok();
+    }
+    let seconds = http_date(value)?.saturating_sub(http_date(date?)?);
+    Some(Duration::from_secs(seconds))
+}
+
+/// Parses an HTTP date (RFC 9110, section 5.6.7, preferred format) as seconds since 1970.
+fn http_date(text: &str) -> Option<u64> {
+    const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let (_, date) = text.split_once(", ")?;
+    let [day, month, year, time, "GMT"] = date.split_whitespace().collect::<Vec<_>>()[..] else { return None };
+    let (day, year): (u64, u64) = (day.parse().ok()?, year.parse().ok()?);
+    let month = MONTHS.iter().position(|name| *name == month)? as u64 + 1;
+    let clock: Vec<u64> = time.split(':').map(str::parse).collect::<Result<_, _>>().ok()?;
+    let [hour, minute, second] = clock[..] else { return None };
+    if !(1..=31).contains(&day) || !(1970..10_000).contains(&year) || hour > 23 || minute > 59 || second > 60 {
+        return None;
+    }
+    // Years are counted from March, so that the leap day is the last day of a year.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 1;
+    Some((days - 719_468) * 86_400 + hour * 3_600 + minute * 60 + second)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn status(status: u16, says: &str) -> Failure {
+        let fault = HttpFault::Status { status, url: String::new(), body: String::new() };
+        Failure { fault, retry_after: None, says: says.to_owned(), kind: "" }
+    }
+
+    #[test]
+    fn a_call_that_nobody_answers_is_tried_twice_at_least() {
+        assert!(!is_long(1, 6, PATIENCE) && is_long(2, 6, PATIENCE), "a single request may take ten minutes");
+        assert!(!is_long(5, 6, Duration::from_secs(30)) && is_long(6, 6, Duration::from_secs(30)));
+        assert!(is_long(1, 1, Duration::ZERO));
+    }
+
+    #[test]
+    fn each_status_has_its_verdict() {
+        for (code, says, verdict) in [
+            (429, "rate limit reached", Verdict::Slower),
+            (429, "insufficient_quota", Verdict::Unusable),
+            (402, "insufficient credits", Verdict::Unusable),
+            (429, "request too large for model `x`", Verdict::TooLong),
+            (503, "", Verdict::Retry),
+            (500, "the request exceeds the available context size", Verdict::TooLong),
+            (500, "conversation roles must alternate", Verdict::Reform),
+            (500, "", Verdict::Retry),
+            (501, "", Verdict::Unusable),
+            (401, "invalid key", Verdict::Unusable),
+            (403, "your input was flagged", Verdict::Filtered),
+            (404, "model `x` does not exist", Verdict::Unusable),
+            (301, "", Verdict::Unusable),
+            (400, "this model's maximum context length is 10 tokens; max_tokens", Verdict::TooLong),
+            (400, "content_filter", Verdict::Filtered),
+            (400, "'response_format' is unsupported", Verdict::Reform),
+            (413, "", Verdict::Permanent),
+            (400, "litellm.contextwindowexceedederror: 9000 tokens", Verdict::TooLong),
+            (400, "litellm.contentpolicyviolationerror", Verdict::Filtered),
+            (400, "budget has been exceeded! current cost: 2", Verdict::Unusable),
+            (400, "/chat/completions: invalid model name passed in model=x", Verdict::Unusable),
+            (400, "no connected db. no_db_connection", Verdict::Unusable),
+        ] {
+            assert_eq!(status(code, says).verdict(), verdict, "{code} {says}");
+        }
+    }
+
+    #[test]
+    fn words_leave_out_the_request() {
+        let body = json!({"error": {"message": "Bad", "param": "seed", "code": null}});
+        assert_eq!(words(&body), "bad seed");
+        let body = json!({"detail": [{"loc": ["body", "seed"], "msg": "Extra", "input": {"response_format": 1}}]});
+        assert_eq!(words(&body), "extra \"body\" \"seed\"");
+        assert_eq!(words(&json!({"error": "No Model"})), "no model");
+    }
+
+    #[test]
+    fn waits_double_up_to_a_minute_and_differ() {
+        let second = Duration::from_secs(1);
+        for (tries, most) in [(1, 1.0), (2, 2.0), (5, 16.0), (7, 60.0), (40, 60.0)] {
+            let waited = wait(second, tries, None, 7);
+            assert!((most / 2.0..=most).contains(&waited.as_secs_f64()), "{tries}: {waited:?}");
+            assert_eq!(waited, wait(second, tries, None, 7));
+            assert_ne!(waited, wait(second, tries, None, 8));
+        }
+        let asked = wait(second, 1, Some(Duration::from_secs(9)), 7);
+        assert!((9.5..=10.0).contains(&asked.as_secs_f64()), "{asked:?}");
+        assert!(wait(second, 1, Some(Duration::from_hours(9)), 7) <= Duration::from_secs(61));
+    }
+
+    #[test]
+    fn retry_after_is_seconds_or_a_date() {
+        let date = Some("Sun, 06 Nov 1994 08:49:37 GMT");
+        for (value, seconds) in [
+            ("3", Some(3)),
+            ("-1", Some(0)),
+            ("Sun, 06 Nov 1994 08:50:07 GMT", Some(30)),
+            ("Sat, 05 Nov 1994 08:50:07 GMT", Some(0)),
+            ("soon", None),
+        ] {
+            assert_eq!(retry_after(value, date), seconds.map(Duration::from_secs), "{value}");
+        }
+        assert_eq!(http_date("Thu, 01 Jan 1970 00:00:00 GMT"), Some(0));
+        assert_eq!(http_date("Thu, 29 Feb 2024 12:00:01 GMT"), Some(1_709_208_001));
+        assert_eq!(http_date("Sun, 06 Nov 1994 08:49:37 CET"), None);
+    }
+}

@@ -1,0 +1,181 @@
+//! Circuit breaker for one address: stops sending after repeated failures, and probes with one request at a time. Takes
+//! the time as an argument and reads no clock.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// Failures in a row after which the breaker opens.
+const MOST_FAILURES: u32 = 8;
+/// First wait of an open breaker; it doubles up to [`LAST_WAIT`].
+const FIRST_WAIT: Duration = Duration::from_secs(1);
+/// Maximum wait of an open breaker.
+const LAST_WAIT: Duration = Duration::from_mins(1);
+/// An address whose breaker has been open for this long is given up.
+pub(crate) const PATIENCE: Duration = Duration::from_mins(10);
+
+/// Circuit breaker of one address.
+#[derive(Debug, Default)]
+pub(crate) struct Breaker {
+    /// Failures in a row.
+    failures: u32,
+    parked: Option<Parked>,
+}
+
+#[derive(Debug)]
+struct Parked {
+    since: Instant,
+    until: Instant,
+    wait: Duration,
+    is_probed: bool,
+}
+
+/// Change of state after a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Change {
+    /// The breaker opened or stays open; the wait until the next probe.
+    Parked(Duration),
+    /// The address is responding again.
+    Freed,
+    /// The breaker has been open for too long.
+    GivenUp,
+}
+
+impl Breaker {
+    /// Whether the breaker is open.
+    pub(crate) const fn is_parked(&self) -> bool {
+        self.parked.is_some()
+    }
+
+    /// Returns the number of failures in a row; 0 if the breaker is open.
+    pub(crate) const fn failures(&self) -> u32 {
+        if self.is_parked() { 0 } else { self.failures }
+    }
+
+    /// Returns `Ok` if a request may start, otherwise when to try again; the time is unknown while a probe is in
+    /// flight.
+    pub(crate) fn ready(&self, now: Instant) -> Result<(), Option<Instant>> {
+        match &self.parked {
+            Some(parked) if parked.is_probed => Err(None),
+            Some(parked) if now < parked.until => Err(Some(parked.until)),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Records the start of a request, and returns whether it is a probe.
+    pub(crate) const fn begin(&mut self) -> bool {
+        match &mut self.parked {
+            Some(parked) => {
+                parked.is_probed = true;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Records an answer.
+    pub(crate) fn answer(&mut self) -> Option<Change> {
+        self.failures = 0;
+        self.parked.take().map(|_| Change::Freed)
+    }
+
+    /// Records a failure. `may_park` allows the breaker to open.
+    pub(crate) fn fail(
+        &mut self,
+        now: Instant,
+        is_probe: bool,
+        asked: Option<Duration>,
+        may_park: bool,
+    ) -> Option<Change> {
+        if self.parked.is_some() {
+            return if is_probe { self.park_on(now, asked) } else { None };
+        }
+        self.failures += 1;
+        (self.failures >= MOST_FAILURES && may_park).then(|| self.park(now, asked))
+    }
+
+    /// Opens the breaker.
+    pub(crate) fn park(&mut self, now: Instant, asked: Option<Duration>) -> Change {
+        let wait = asked.unwrap_or_default().clamp(FIRST_WAIT, LAST_WAIT);
+        self.parked = Some(Parked { since: now, until: now + wait, wait, is_probed: false });
+        Change::Parked(wait)
+    }
+
+    /// Records a failed probe.
+    pub(crate) fn park_on(&mut self, now: Instant, asked: Option<Duration>) -> Option<Change> {
+        let parked = self.parked.as_mut()?;
+        parked.wait = (parked.wait * 2).max(asked.unwrap_or_default()).min(LAST_WAIT);
+        parked.until = now + parked.wait;
+        parked.is_probed = false;
+        let is_too_long = now.saturating_duration_since(parked.since) >= PATIENCE;
+        Some(if is_too_long { Change::GivenUp } else { Change::Parked(parked.wait) })
+    }
+
+    /// Records that a probe was cancelled.
+    pub(crate) const fn forget(&mut self) {
+        if let Some(parked) = &mut self.parked {
+            parked.is_probed = false;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn failures_in_a_row_park_it_and_one_probe_at_a_time_frees_it() {
+        let now = Instant::now();
+        let mut breaker = Breaker::default();
+        for _ in 1..MOST_FAILURES {
+            assert_eq!(breaker.fail(now, false, None, true), None);
+        }
+        assert_eq!(breaker.answer(), None, "an answer resets the count");
+        for _ in 1..MOST_FAILURES {
+            assert_eq!(breaker.fail(now, false, None, true), None);
+        }
+        assert_eq!(breaker.fail(now, false, None, true), Some(Change::Parked(SECOND)));
+        assert_eq!(breaker.fail(now, false, None, true), None, "a request that was in flight");
+        assert_eq!(breaker.ready(now), Err(Some(now + SECOND)));
+        let now = now + SECOND;
+        assert_eq!(breaker.ready(now), Ok(()));
+        assert!(breaker.begin());
+        assert_eq!(breaker.ready(now), Err(None), "one probe at a time");
+        assert_eq!(breaker.fail(now, true, None, true), Some(Change::Parked(2 * SECOND)));
+        let now = now + 2 * SECOND;
+        assert!(breaker.begin());
+        breaker.forget();
+        assert_eq!(breaker.ready(now), Ok(()), "the probe was cancelled");
+        assert_eq!(breaker.answer(), Some(Change::Freed));
+        assert!(!breaker.begin());
+    }
+
+    #[test]
+    fn it_is_given_up_in_the_end_and_waits_no_longer_than_a_minute() {
+        let mut now = Instant::now();
+        let begun = now;
+        let mut breaker = Breaker::default();
+        breaker.park(now, Some(5 * SECOND));
+        let mut probes = 0;
+        loop {
+            let Err(Some(until)) = breaker.ready(now) else { panic!("the breaker is open") };
+            assert!(until - now <= LAST_WAIT);
+            now = until;
+            breaker.begin();
+            probes += 1;
+            match breaker.fail(now, true, Some(Duration::from_hours(1)), true) {
+                Some(Change::Parked(_)) => {}
+                change => break assert_eq!(change, Some(Change::GivenUp)),
+            }
+        }
+        assert!(now - begun >= PATIENCE && probes < 20, "{probes}");
+    }
+
+    #[test]
+    fn an_address_that_never_answered_is_not_parked() {
+        let mut breaker = Breaker::default();
+        assert!((0..50).all(|_| breaker.fail(Instant::now(), false, None, false).is_none()));
+    }
+}

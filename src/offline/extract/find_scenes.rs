@@ -1,0 +1,511 @@
+//! The offline answer to [`FindScenes`]: groups the attributed quotations into scenes.
+
+use std::collections::BTreeSet;
+
+use super::actions::{deed, event, is_thought, phrase};
+use super::salience::prominence;
+use super::scene_boundaries::{Cut, Gap, cuts, most_characters, turns};
+use super::summary::summary;
+use crate::schema::{Language, Utterance};
+use crate::stages::extract::asks::{QuotationHint, SentenceHint};
+use crate::stages::extract::book_index::narration::one_line;
+use crate::stages::extract::book_index::standalone_sentence::written;
+use crate::stages::extract::lexicon::Words;
+use crate::stages::extract::{FindScenes, FoundLine, FoundScene, FoundScenes};
+use crate::text::lead_word;
+
+/// An utterance under construction: one speaker's words in one paragraph, joined across interruptions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Line<'a> {
+    pub(crate) speaker: &'a str,
+    pub(crate) speech: String,
+    /// Whether it is thought, not spoken.
+    pub(crate) thought: bool,
+    action: Option<String>,
+    pub(crate) start: u32,
+    end: u32,
+    paragraph: usize,
+}
+
+/// The text of a passage, sliced by code points.
+pub(crate) struct Stretch<'a> {
+    pub(crate) ask: &'a FindScenes,
+    /// The byte offset of each code point.
+    bytes: Vec<usize>,
+}
+
+impl<'a> Stretch<'a> {
+    fn new(ask: &'a FindScenes) -> Self {
+        Self { ask, bytes: ask.text.char_indices().map(|(byte, _)| byte).collect() }
+    }
+
+    fn cut(&self, start: u32, end: u32) -> &'a str {
+        let byte = |point: u32| {
+            self.bytes.get(point.saturating_sub(self.ask.start) as usize).copied().unwrap_or(self.ask.text.len())
+        };
+        &self.ask.text[byte(start)..byte(end.max(start))]
+    }
+
+    /// Returns the text between two offsets that is outside of quotation marks.
+    fn told(&self, start: u32, end: u32) -> Vec<(u32, &'a str)> {
+        let quotations = &self.ask.quotations;
+        let mut pieces = Vec::new();
+        let mut at = start;
+        for quotation in &quotations[quotations.partition_point(|quotation| quotation.end <= start)..] {
+            if quotation.start >= end {
+                break;
+            }
+            if quotation.start > at {
+                pieces.push((at, self.cut(at, quotation.start)));
+            }
+            at = at.max(quotation.end);
+        }
+        if end > at {
+            pieces.push((at, self.cut(at, end)));
+        }
+        pieces
+    }
+
+    /// Returns the sentences of narration that begin between two offsets.
+    pub(crate) fn narration(&self, start: u32, end: u32) -> &'a [SentenceHint] {
+        let all = &self.ask.narration;
+        let from = all.partition_point(|sentence| sentence.start < start);
+        &all[from..from.max(all.partition_point(|sentence| sentence.start < end))]
+    }
+}
+
+/// Utterances of one scene, with the earliest start and the latest end of its text.
+struct Run<'a, 'b> {
+    lines: &'b [Line<'a>],
+    floor: u32,
+    ceiling: u32,
+}
+
+/// Finds the scenes of a passage.
+pub(crate) fn scenes(ask: &FindScenes) -> FoundScenes {
+    let text = Stretch::new(ask);
+    let mut lines = lines(&text);
+    add_deeds(&text, &mut lines);
+    let runs = runs(&text, &lines);
+    let mut scenes: Vec<FoundScene> = Vec::new();
+    let mut last_end = ask.start;
+    for run in runs {
+        let spoken: Vec<&Line<'_>> = run.lines.iter().filter(|line| !line.thought).collect();
+        let speakers: BTreeSet<&str> = spoken.iter().map(|line| line.speaker).collect();
+        if spoken.len() < ask.min_utterances as usize || speakers.len() < 2 {
+            continue;
+        }
+        let (start, end) = stretch(&text, &run);
+        last_end = run.lines[run.lines.len() - 1].end;
+        let mut characters: Vec<String> = Vec::new();
+        for line in run.lines {
+            if !characters.iter().any(|name| name == line.speaker) {
+                characters.push(line.speaker.to_owned());
+            }
+        }
+        let words_of = text.cut(start, end);
+        scenes.push(FoundScene {
+            continues: scenes.is_empty() && continues(ask, run.lines),
+            first_words: words(words_of, ask.language, false),
+            summary: summary(&text, start, end, &characters, run.lines),
+            prominence: Some(prominence(&text, end, run.lines)),
+            characters,
+            dialogue: dialogue(&text, run.lines),
+            last_words: words(words_of, ask.language, true),
+            unfinished: false,
+        });
+    }
+    let near = match ask.language {
+        language if ask.continues => most_characters(language),
+        Language::Zh => 80,
+        Language::En => 250,
+    };
+    if let Some(scene) = scenes.last_mut() {
+        scene.unfinished = ask.goes_on && ask.end.saturating_sub(last_end) <= near;
+    }
+    FoundScenes { scenes }
+}
+
+/// Builds the dialogue of a scene, adding an environment event now and then, but never before the first utterance.
+fn dialogue(text: &Stretch<'_>, lines: &[Line<'_>]) -> Vec<FoundLine> {
+    let mut dialogue: Vec<FoundLine> = Vec::new();
+    let mut since = 0;
+    for (at, line) in lines.iter().enumerate() {
+        since += 1;
+        if at > 0 && since > 4 {
+            let between = text.narration(lines[at - 1].end, line.start);
+            if let Some(action) = between.iter().find_map(|hint| event(text.ask.language, hint)) {
+                let speaker = Utterance::ENVIRONMENT.to_owned();
+                dialogue.push(FoundLine { speaker, action: Some(action), ..FoundLine::default() });
+                since = 0;
+            }
+        }
+        let (said, thought) =
+            if line.thought { (None, Some(line.speech.clone())) } else { (Some(line.speech.clone()), None) };
+        dialogue.push(FoundLine {
+            speaker: line.speaker.to_owned(),
+            thought,
+            action: line.action.clone(),
+            speech: said,
+        });
+    }
+    dialogue
+}
+
+fn lines<'a>(text: &Stretch<'a>) -> Vec<Line<'a>> {
+    let ask = text.ask;
+    let mut lines: Vec<Line<'_>> = Vec::new();
+    for quotation in &ask.quotations {
+        let Some(speaker) = quotation.speaker.as_deref() else { continue };
+        if !quotation.text.chars().any(char::is_alphanumeric)
+            || Words::is_group(ask.language, speaker)
+            || is_label(text, quotation)
+        {
+            continue;
+        }
+        let paragraph = ask.paragraphs.partition_point(|paragraph| paragraph.end <= quotation.start);
+        // Headings may contain quotation marks too.
+        if ask.paragraphs.get(paragraph).is_some_and(|paragraph| paragraph.border) {
+            continue;
+        }
+        let before = text.cut(quotation.start.saturating_sub(40).max(ask.start), quotation.start);
+        let thought = is_thought(ask.language, before, text.cut(quotation.end, quotation.end + 60));
+        let most = if ask.language == Language::Zh { 24 } else { 80 };
+        let action = || phrase(ask, strip_subject(ask, speaker, quotation.action.as_deref()?)?, speaker, most);
+        let words = written(&quotation.text);
+        match lines.last_mut() {
+            Some(line) if line.paragraph == paragraph && line.speaker == speaker && line.thought == thought => {
+                join_speech(&mut line.speech, text.cut(line.end, quotation.start), &words, ask.language);
+                line.end = quotation.end;
+                line.action = line.action.take().or_else(action);
+            }
+            _ => lines.push(Line {
+                speaker,
+                speech: words,
+                thought,
+                action: action(),
+                start: quotation.start,
+                end: quotation.end,
+                paragraph,
+            }),
+        }
+    }
+    for line in &mut lines {
+        // A comma at the end belonged to the speech tag.
+        close(&mut line.speech, ask.language);
+        pair(&mut line.speech);
+    }
+    lines
+}
+
+/// Removes the subject from an action; returns `None` if another person is the subject.
+fn strip_subject<'t>(ask: &FindScenes, speaker: &str, action: &'t str) -> Option<&'t str> {
+    let action = action.trim_start_matches(|c: char| c.is_whitespace() || "()（）[]，,。．.;；:：—-".contains(c));
+    let action = ["But ", "And ", "Then ", "So ", "The ", "the "]
+        .iter()
+        .find_map(|word| action.strip_prefix(word))
+        .unwrap_or(action);
+    let mut named: Option<(usize, &str)> = None;
+    for person in &ask.cast {
+        for name in person.aliases.iter().chain([&person.name]) {
+            let name = name.strip_prefix("the ").unwrap_or(name);
+            if action.starts_with(name) && named.is_none_or(|(length, _)| name.len() > length) {
+                named = Some((name.len(), &person.name));
+            }
+        }
+    }
+    match named {
+        Some((length, name)) if name == speaker && !action[length..].starts_with(['’', '\'']) => {
+            Some(action[length..].trim_start())
+        }
+        Some(_) => None,
+        None => Some(
+            ["He ", "he ", "She ", "she ", "他", "她"]
+                .iter()
+                .find_map(|pronoun| action.strip_prefix(pronoun))
+                .unwrap_or(action),
+        ),
+    }
+}
+
+/// Adds the speaker's action told just before an utterance, or just after it in the same paragraph.
+fn add_deeds(text: &Stretch<'_>, lines: &mut [Line<'_>]) {
+    for at in 0..lines.len() {
+        let from = if at == 0 { lines[at].start.saturating_sub(400).max(text.ask.start) } else { lines[at - 1].end };
+        if lines[at].action.is_none() {
+            let before = text.narration(from, lines[at].start);
+            lines[at].action = before.iter().rev().take(2).find_map(|hint| deed(text.ask, hint, lines[at].speaker));
+        }
+        if lines[at].action.is_none() {
+            let until = text.ask.paragraphs.get(lines[at].paragraph).map_or(lines[at].end, |paragraph| paragraph.end);
+            let until = lines.get(at + 1).map_or(until, |next| next.start.min(until));
+            let after = text.narration(lines[at].end, until);
+            lines[at].action = after.iter().take(1).find_map(|hint| deed(text.ask, hint, lines[at].speaker));
+        }
+    }
+}
+
+/// Joins two parts of a speech, as two sentences if the tag between them ends one.
+fn join_speech(speech: &mut String, between: &str, next: &str, language: Language) {
+    let tag = between.trim().trim_matches(['“', '”', '"', '「', '」', '『', '』', '‘', '’']).trim_end();
+    let first = next.split_whitespace().next().unwrap_or_default();
+    let word = first.trim_end_matches(|c: char| !c.is_alphanumeric());
+    // A word that is usually lower case begins a new sentence if it is capitalized here.
+    let begins = word.starts_with(char::is_uppercase) && lead_word(word) && !word.starts_with("I’") && word != "I";
+    if tag.ends_with(['.', '。', '．', '!', '！']) || begins {
+        close(speech, language);
+    }
+    if language == Language::En {
+        speech.push(' ');
+    }
+    speech.push_str(next);
+}
+
+/// Replaces a comma at the end with a full stop, also inside a closing quotation.
+fn close(speech: &mut String, language: Language) {
+    let kept = speech.trim_end_matches(['’', '”', '」', '』']).len();
+    if let Some(mark) = speech[..kept].chars().next_back().filter(|mark| matches!(mark, ',' | '，')) {
+        speech.replace_range(kept - mark.len_utf8()..kept, if language == Language::En { "." } else { "。" });
+    }
+}
+
+/// Removes unpaired quotation marks.
+fn pair(speech: &mut String) {
+    for (open, shut) in [('“', '”'), ('「', '」'), ('『', '』')] {
+        if speech.matches(open).count() != speech.matches(shut).count() {
+            speech.retain(|c| c != open && c != shut);
+        }
+    }
+}
+
+/// Whether the quotation marks surround a term: a few words without the final punctuation of speech.
+fn is_label(stretch: &Stretch<'_>, quotation: &QuotationHint) -> bool {
+    let (ask, text) = (stretch.ask, quotation.text.trim());
+    // A heading may be in capitals and quotation marks.
+    let loud = text.chars().filter(|c| c.is_uppercase()).count() > 8 && !text.contains(char::is_lowercase);
+    if loud && text.ends_with(char::is_alphanumeric) {
+        return true;
+    }
+    let marked = quotation.start > ask.start
+        && stretch.cut(quotation.start - 1, quotation.start).starts_with(['“', '"', '‘', '「', '『']);
+    let short = match ask.language {
+        Language::En => text.split_whitespace().count() <= 3,
+        Language::Zh => text.chars().count() <= 8,
+    };
+    marked && short && text.ends_with(char::is_alphanumeric)
+}
+
+/// Splits the utterances at scene boundaries, then merges short runs with a neighbour and splits long ones.
+fn runs<'a, 'b>(text: &Stretch<'_>, lines: &'b [Line<'a>]) -> Vec<Run<'a, 'b>> {
+    let ask = text.ask;
+    let gap = |at: usize| {
+        let (before, after) = (&lines[at], &lines[at + 1]);
+        let between = ask.paragraphs.get(before.paragraph + 1..after.paragraph).unwrap_or(&[]);
+        let border = between.iter().any(|paragraph| paragraph.border);
+        let told = text.told(before.end, after.start);
+        let characters = after.start - before.end;
+        let (time, place) = turns(ask.language, told.into_iter());
+        Gap { border, paragraphs: between.len(), characters, time, place }
+    };
+    let speakers: Vec<&str> = lines.iter().map(|line| line.speaker).collect();
+    let cuts = cuts(ask.language, &speakers, &gap);
+    let (fewest, most) = (ask.min_utterances as usize, ask.max_utterances as usize);
+    let end = Cut { at: lines.len(), hard: true, turn: None };
+    let mut runs: Vec<(usize, usize, Option<u32>)> = Vec::new();
+    let mut before = Cut { at: 0, hard: true, turn: None };
+    for cut in cuts.into_iter().chain([end]) {
+        match runs.last_mut() {
+            Some(run)
+                if !before.hard
+                    && (cut.at - before.at < fewest || run.1 - run.0 < fewest)
+                    && cut.at - run.0 <= most =>
+            {
+                run.1 = cut.at;
+            }
+            _ => runs.push((before.at, cut.at, before.turn)),
+        }
+        before = cut;
+    }
+    let mut parts: Vec<(usize, usize, Option<u32>)> = Vec::new();
+    for (start, end, turn) in runs {
+        let mut even_parts = Vec::new();
+        even(start, end, most, &|at| lines[at + 1].start - lines[at].end, &mut even_parts);
+        parts.extend(even_parts.into_iter().map(|part| (part.0, part.1, turn.filter(|_| part.0 == start))));
+    }
+    let mut found: Vec<Run<'a, 'b>> = Vec::new();
+    for (at, (start, end, turn)) in parts.iter().enumerate() {
+        let floor = turn.unwrap_or_else(|| start.checked_sub(1).map_or(ask.start, |last| lines[last].end));
+        let next = parts.get(at + 1).and_then(|(_, _, turn)| *turn);
+        let ceiling = next.unwrap_or_else(|| lines.get(*end).map_or(ask.end, |line| line.start));
+        found.push(Run { lines: &lines[*start..*end], floor, ceiling });
+    }
+    found
+}
+
+/// Splits a run into even parts of at most `most` utterances, each at the widest gap near the ideal position.
+fn even(start: usize, end: usize, most: usize, gap: &dyn Fn(usize) -> u32, parts: &mut Vec<(usize, usize)>) {
+    let mut start = start;
+    while end - start > most {
+        let count = (end - start).div_ceil(most);
+        let due = start + (end - start).div_ceil(count);
+        let slack = (most / 6).max(1);
+        let latest = (due + slack).min(start + most).min(end - 1);
+        let earliest = (due - slack.min(due - start - 1)).max(start + 1);
+        let cut =
+            (earliest..=latest).max_by_key(|at| (gap(at - 1), std::cmp::Reverse(at.abs_diff(due)))).unwrap_or(due);
+        parts.push((start, cut));
+        start = cut;
+    }
+    if end > start {
+        parts.push((start, end));
+    }
+}
+
+/// Returns the range of a scene's text: its utterances and the narration just before them.
+fn stretch(text: &Stretch<'_>, run: &Run<'_, '_>) -> (u32, u32) {
+    let ask = text.ask;
+    let (first, last) = (&run.lines[0], &run.lines[run.lines.len() - 1]);
+    let paragraphs = &ask.paragraphs[..first.paragraph.min(ask.paragraphs.len())];
+    let border =
+        paragraphs.iter().rev().find(|paragraph| paragraph.border).map_or(ask.start, |paragraph| paragraph.end);
+    let floor = run.floor.max(ask.start).max(border);
+    let earliest = floor.max(first.start.saturating_sub(most_characters(ask.language) / 2));
+    // A scene begins with a paragraph or a sentence of narration.
+    let paragraph = ask.paragraphs.iter().map(|paragraph| paragraph.start).find(|start| *start >= earliest);
+    let sentence = text.narration(earliest, first.start).first().map(|sentence| sentence.start);
+    let start = [paragraph, sentence].into_iter().flatten().min().filter(|start| *start <= first.start);
+    let start = start.unwrap_or(first.start);
+    let end = ask.paragraphs.get(last.paragraph).map_or(last.end, |paragraph| paragraph.end);
+    (start, end.min(run.ceiling).clamp(last.end, ask.end.max(last.end)))
+}
+
+fn continues(ask: &FindScenes, run: &[Line<'_>]) -> bool {
+    let Some(carried) = &ask.carried else { return false };
+    let near = run[0].start.saturating_sub(ask.start) < most_characters(ask.language) / 2;
+    let border = ask.paragraphs.iter().take(run[0].paragraph + 1).any(|paragraph| paragraph.border);
+    let shares = run.iter().any(|line| carried.characters.iter().any(|name| name == line.speaker));
+    near && !border && shares && carried.lines as usize + run.len() <= ask.max_utterances as usize
+}
+
+/// Returns the first or last few words of a text.
+fn words(text: &str, language: Language, last: bool) -> String {
+    let text = one_line(text);
+    match language {
+        Language::En => {
+            let words: Vec<&str> = text.split(' ').collect();
+            let count = words.len().min(8);
+            if last { words[words.len() - count..].join(" ") } else { words[..count].join(" ") }
+        }
+        Language::Zh => {
+            let count = text.chars().count().saturating_sub(14);
+            if last { text.chars().skip(count).collect() } else { text.chars().take(14).collect() }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stages::extract::fixtures::{EN_PEOPLE, attribution, chunk, facts, length};
+    use crate::stages::extract::{Params, find_scenes};
+
+    /// The number of utterances in each scene.
+    fn found(text: &str, speakers: &[usize], params: &Params) -> Vec<usize> {
+        let mut people = EN_PEOPLE.to_vec();
+        people.extend([("Clara", EN_PEOPLE[1].1, EN_PEOPLE[0].2), ("Dora", EN_PEOPLE[1].1, EN_PEOPLE[0].2)]);
+        let book = facts(Language::En, text, attribution(text, &people, speakers));
+        let chunk = chunk(Language::En, text, 0, 0, length(text));
+        scenes(&find_scenes(params, &book, &chunk, None)).scenes.iter().map(|scene| scene.dialogue.len()).collect()
+    }
+
+    fn talk(lines: usize) -> String {
+        "“Rain again.”\n".repeat(lines)
+    }
+
+    #[test]
+    fn scenes_part_at_borders_gaps_and_changes_of_cast() {
+        let params = Params::default();
+        let turns = [0, 1].repeat(12);
+        assert_eq!(found(&talk(8), &turns, &params), [8]);
+        assert_eq!(found(&format!("{}* * *\n{}", talk(6), talk(6)), &turns, &params), [6, 6]);
+        let pause = "The river went by and said nothing.\n";
+        assert_eq!(found(&format!("{}{}{}", talk(6), pause.repeat(3), talk(6)), &turns, &params), [12]);
+        assert_eq!(found(&format!("{}{}{}", talk(6), pause.repeat(14), talk(6)), &turns, &params), [6, 6]);
+        let other_cast = [[0, 1].repeat(3), [2, 3].repeat(3)].concat();
+        assert_eq!(found(&format!("{}{pause}{}", talk(6), talk(6)), &other_cast, &params), [6, 6]);
+    }
+
+    #[test]
+    fn long_talk_is_cut_evenly_and_short_talk_is_no_scene() {
+        let params = Params { max_utterances: 10, ..Params::default() };
+        let turns = [0, 1].repeat(20);
+        assert_eq!(found(&talk(25), &turns, &params).iter().sum::<usize>(), 25);
+        assert!(found(&talk(25), &turns, &params).iter().all(|lines| (7..=10).contains(lines)));
+        assert!(found(&talk(3), &turns, &params).is_empty());
+        assert!(found(&talk(8), &[0; 8], &params).is_empty());
+        // Quotations without a speaker are dropped and do not split a scene.
+        assert_eq!(found(&talk(9), &[0, 1, 0, 1, 99, 0, 1, 0, 1], &params), [8]);
+    }
+
+    #[test]
+    fn interrupted_speech_is_one_line_with_its_own_stops() {
+        for (between, next, language, expected) in [
+            (",” said she, “", "and so will you.", Language::En, "I will, and so will you."),
+            (",” said she. “", "You will too.", Language::En, "I will. You will too."),
+            ("，”她说，“", "你也去。", Language::Zh, "我去，你也去。"),
+            ("，”她说。“", "你也去。", Language::Zh, "我去。你也去。"),
+            (",” said she, and rose, “", "It will do.", Language::En, "I will. It will do."),
+            (",” said she, “", "I think.", Language::En, "I will, I think."),
+        ] {
+            let first = if language == Language::En { "I will," } else { "我去，" };
+            let mut speech = first.to_owned();
+            join_speech(&mut speech, between.trim_start_matches([',', '，']), next, language);
+            assert_eq!(speech, expected);
+        }
+        let mut speech = "It says ‘upon view,’".to_owned();
+        join_speech(&mut speech, "” he said. “", "A blind man.", Language::En);
+        assert_eq!(speech, "It says ‘upon view.’ A blind man.");
+    }
+
+    #[test]
+    fn labels_and_lines_of_many_are_no_lines() {
+        let params = Params::default();
+        let label = "They were called “Paid” and “Owed”.\n";
+        assert_eq!(found(&format!("{}{label}", talk(6)), &[0, 1].repeat(4), &params), [6]);
+    }
+
+    /// The utterances of the only scene: speaker, whether thought, action.
+    fn dialogue(text: &str) -> Vec<(String, bool, Option<String>)> {
+        let book = facts(Language::En, text, attribution(text, EN_PEOPLE, &[0, 1].repeat(20)));
+        let chunk = chunk(Language::En, text, 0, 0, length(text));
+        let mut found = scenes(&find_scenes(&Params::default(), &book, &chunk, None)).scenes;
+        let lines = found.remove(0).dialogue.into_iter();
+        lines.map(|line| (line.speaker, line.thought.is_some(), line.action)).collect()
+    }
+
+    #[test]
+    fn deeds_thoughts_and_events_stand_where_they_belong() {
+        let text = "Anna shut the heavy gate.\n“Late.”\n“Late.”\n“Early,” thought Anna, and sat down.\n“Tea?” said Boris. Boris put the kettle on.\n\
+                    “Tea.”\n“Here.”\nThe wind rose over the pond.\n“Thanks.”\n“Well.”\n";
+        let found = dialogue(text);
+        assert_eq!(found[0].2.as_deref(), Some("shut the heavy gate"));
+        assert!(found[2].1 && found.iter().filter(|line| line.1).count() == 1, "{found:?}");
+        assert_eq!(found[3].2.as_deref(), Some("put the kettle on"));
+        let wind = found.iter().position(|line| line.0 == "Environment").expect("one event was added");
+        assert_eq!((wind, found[wind].2.as_deref()), (6, Some("The wind rose over the pond")));
+    }
+
+    #[test]
+    fn a_heading_in_quotation_marks_is_no_line() {
+        let params = Params::default();
+        assert_eq!(found(&format!("Chapter “Rain”\n{}", talk(6)), &[0, 1].repeat(4), &params), [6]);
+    }
+
+    #[test]
+    fn another_day_is_another_scene() {
+        let night = "The next morning the mill stood still, and the river was white with frost to the far bank, as it had not been \
+                     for years; nobody had come to the door yet, and the gate was shut.\n";
+        let text = format!("{}{night}{}", talk(6), talk(6));
+        assert_eq!(found(&text, &[0, 1].repeat(6), &Params::default()), [6, 6]);
+    }
+}

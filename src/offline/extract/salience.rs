@@ -1,0 +1,104 @@
+//! Estimates how important a scene is to its book from its cast, its length and the actions in it. It does not read
+//! what is said, so it separates main characters from minor ones but does not recognize a turning point.
+
+use std::collections::BTreeSet;
+
+use super::find_scenes::{Line, Stretch};
+
+/// The weights of cast, dialogue and actions.
+const WEIGHTS: [f64; 3] = [0.5, 0.3, 0.2];
+
+/// Returns a scene's prominence, 1 to 100: 1 + 99 × (0.5 × cast + 0.3 × dialogue + 0.2 × actions), rounded.
+///
+/// - Cast: the lines of its speakers in the whole book, divided by those of the same number of top speakers.
+/// - Dialogue: its utterances, divided by the maximum of a scene.
+/// - Actions: sentences about a speaker from its first utterance on, divided by its utterances.
+pub(crate) fn prominence(text: &Stretch<'_>, end: u32, run: &[Line<'_>]) -> u8 {
+    let ask = text.ask;
+    let said = run.iter().filter(|line| !line.thought);
+    let speakers: BTreeSet<&str> = said.clone().map(|line| line.speaker).collect();
+    let lines = said.count();
+    let own = ask.cast.iter().filter(|member| speakers.contains(member.name.as_str()));
+    let own: u32 = own.map(|member| member.all_lines).sum();
+    let most: u32 = ask.lines_by_rank.iter().take(speakers.len()).sum();
+    let first = run.first().map_or(end, |line| line.start);
+    let about = |name: &Option<String>| name.as_deref().is_some_and(|name| speakers.contains(name));
+    let deeds = text.narration(first, end).iter().filter(|sentence| about(&sentence.subject)).count();
+    let shares = [share(own as usize, most as usize), share(lines, ask.max_utterances as usize), share(deeds, lines)];
+    let whole: f64 = shares.iter().zip(WEIGHTS).map(|(share, weight)| share * weight).sum();
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 1 to 100")]
+    let prominence = (whole * 99.0).round() as u8 + 1;
+    prominence
+}
+
+/// Returns `part / whole`, at most 1; 0 if `whole` is 0.
+fn share(part: usize, whole: usize) -> f64 {
+    if whole == 0 { 0.0 } else { (crate::text::float(part) / crate::text::float(whole)).min(1.0) }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::offline::extract::find_scenes;
+    use crate::schema::Language;
+    use crate::stages::extract::fixtures::{
+        EN, EN_PEOPLE, EN_SPEAKERS, ZH, ZH_PEOPLE, attribution, chunk, facts, length,
+    };
+    use crate::stages::extract::{Params, find_scenes};
+
+    /// The prominence of each scene.
+    fn found(language: Language, text: &str, speakers: &[usize], max_utterances: u32) -> Vec<u8> {
+        let mut people = if language == Language::En { EN_PEOPLE } else { ZH_PEOPLE }.to_vec();
+        let others = if language == Language::En { ["Clara", "Dora"] } else { ["沈三娘", "孙四娘"] };
+        people.extend(others.map(|name| (name, [].as_slice(), EN_PEOPLE[0].2)));
+        let book = facts(language, text, attribution(text, &people, speakers));
+        let params = Params { max_utterances, ..Params::default() };
+        let chunk = chunk(language, text, 0, 0, length(text));
+        let found = find_scenes::scenes(&find_scenes(&params, &book, &chunk, None));
+        found.scenes.iter().map(|scene| scene.prominence.expect("it is counted")).collect()
+    }
+
+    #[test]
+    fn the_parts_weigh_as_they_are_said_to() {
+        for (language, text) in [(Language::En, EN), (Language::Zh, ZH)] {
+            // Six of twelve utterances, by the two who have all lines of the book, and two sentences on what Anna does:
+            // 0.5 · 1 + 0.3 · 6/12 + 0.2 · 2/6.
+            assert_eq!(found(language, text, EN_SPEAKERS, 12), [72], "{language}");
+        }
+    }
+
+    #[test]
+    fn main_characters_long_talk_and_deeds_each_raise_it() {
+        for (language, said, rest, deed) in [
+            (Language::En, "“Rain again.”\n", "* * *\n", "Anna took the lamp down from its hook.\n"),
+            (Language::Zh, "“又下雨了。”\n", "＊＊＊\n", "陆平把灯从钩子上取了下来。\n"),
+        ] {
+            let book = |first: usize, second: usize, deeds: usize| {
+                let (talk, deeds) = (said.repeat(first), deed.repeat(deeds));
+                format!("{talk}{deeds}{said}{said}{rest}{}", said.repeat(second))
+            };
+            let speakers = |first: usize, second: usize| {
+                let main = (0..first + 2).map(|at| at % 2);
+                main.chain((0..second).map(|at| 2 + at % 2)).collect::<Vec<usize>>()
+            };
+            let told = |first: usize, second: usize, deeds: usize| {
+                let found = found(language, &book(first, second, deeds), &speakers(first, second), 40);
+                assert_eq!(found.len(), 2, "{language}");
+                (found[0], found[1])
+            };
+            let (main, passing) = told(28, 14, 0);
+            assert!(main > passing + 20, "{main} {passing}");
+            let ((shorter, _), (longer, _)) = (told(8, 14, 0), told(28, 14, 0));
+            assert!(longer > shorter + 10, "{longer} {shorter}");
+            assert!(told(8, 14, 3).0 > shorter, "{language}");
+        }
+    }
+
+    #[test]
+    fn it_is_between_1_and_100() {
+        let text = "“Rain again.”\n".repeat(4);
+        assert_eq!(found(Language::En, &text, &[0, 1, 0, 1], 4), [80]);
+        let deeds = "“Rain again.”\n".to_owned() + &"Anna took the lamp down from its hook.\n".repeat(9);
+        let text = deeds.clone() + &"“Rain again.”\n".repeat(3);
+        assert_eq!(found(Language::En, &text, &[0, 1, 0, 1], 4), [100]);
+    }
+}

@@ -1,0 +1,286 @@
+//! Offline questions and answers: the answer is a real line of the role, the question is built from its context. So
+//! answers sound like the role, and questions ask for something that was said.
+
+use rand::seq::{IndexedRandom as _, SliceRandom as _};
+use rand_chacha::ChaCha8Rng;
+
+use super::person::first;
+use super::talk::{ended, of_itself};
+use crate::schema::{Confidence, DialogueTurn, Language};
+use crate::stages::instruct::triplets::outright;
+use crate::stages::instruct::{AskDescription, AskSegment, Triplet, Triplets};
+use crate::text::{asks, content_words, length, sentences, spoken, topics};
+
+/// The minimum length of an answer in English words; 1.5 times as many Chinese characters.
+const FEWEST: usize = 5;
+/// The maximum length of a citation in a question, in the same units.
+const MOST_CITED: usize = 25;
+
+/// Templates of a question. `{name}` is the role, `{other}` the other speaker, `{said}` what that one said, `{topic}` a
+/// thing.
+type Frames = &'static [&'static str];
+
+struct Asked {
+    answered: Frames,
+    told: Frames,
+    topic_with: Frames,
+    topic: Frames,
+    vague: Frames,
+}
+
+const EN: Asked = Asked {
+    answered: &[
+        "{name}, when {other} asked you, “{said}”, what did you answer?",
+        "{name}, {other} once put it to you: “{said}” What did you have to say to that?",
+        "{name}, how did you reply when {other} wanted to know, “{said}”?",
+    ],
+    told: &[
+        "{name}, what did you say when {other} told you, “{said}”?",
+        "{name}, {other} said to you, “{said}” What was your answer?",
+        "{name}, how did you take it when {other} said, “{said}”?",
+    ],
+    topic_with: &[
+        "{name}, what did you tell {other} about {topic}?",
+        "{name}, when you and {other} spoke of {topic}, what was your view?",
+        "{name}, what did you want {other} to understand about {topic}?",
+    ],
+    topic: &[
+        "{name}, what is there to know about {topic}?",
+        "{name}, what do you make of {topic}?",
+        "{name}, what would you say to somebody who asked you about {topic}?",
+        "{name}, why does {topic} matter to you?",
+        "{name}, tell me about {topic}, if you will?",
+        "{name}, what comes to your mind when you hear of {topic}?",
+    ],
+    vague: &[
+        "{name}, what did you mean by that?",
+        "{name}, why did you say so just then?",
+        "{name}, what did you tell them?",
+    ],
+};
+
+const ZH: Asked = Asked {
+    answered: &[
+        "{name}，{other}问你“{said}”，你是怎么答的？",
+        "{name}，当{other}问起“{said}”的时候，你说了什么？",
+        "{name}，{other}那句“{said}”，你怎么回的？",
+    ],
+    told: &[
+        "{name}，{other}对你说“{said}”，你回了什么？",
+        "{name}，听{other}说“{said}”，你是怎么说的？",
+        "{name}，{other}讲了“{said}”，你当时怎么接的话？",
+    ],
+    topic_with: &[
+        "{name}，说到{topic}，你跟{other}讲了什么？",
+        "{name}，你跟{other}谈起{topic}的时候，是怎么看的？",
+        "{name}，关于{topic}，你想让{other}明白什么？",
+    ],
+    topic: &[
+        "{name}，{topic}是怎么回事？",
+        "{name}，你怎么看{topic}？",
+        "{name}，若有人向你打听{topic}，你会怎么说？",
+        "{name}，{topic}对你有什么要紧？",
+        "{name}，讲讲{topic}好吗？",
+        "{name}，一提起{topic}，你想到什么？",
+    ],
+    vague: &["{name}，你那话是什么意思？", "{name}，你刚才为什么那样说？", "{name}，你跟他们说了什么？"],
+};
+
+const fn asked(language: Language) -> &'static Asked {
+    match language {
+        Language::En => &EN,
+        Language::Zh => &ZH,
+    }
+}
+
+/// A question under construction.
+struct Draft {
+    question: String,
+    answer: String,
+    confidence: Confidence,
+    /// The number of content words in the answer.
+    weight: usize,
+}
+
+/// Asks about a segment: lines of the role that answer someone or mention a thing, those with most content first.
+pub(crate) fn segment(ask: &AskSegment, rng: &mut ChaCha8Rng) -> Triplets {
+    let mut drafts: Vec<Draft> = Vec::new();
+    for (at, turn) in ask.turns.iter().enumerate().filter(|(_, turn)| turn.role == ask.name) {
+        let answer = answer(ask, at);
+        if length(&answer, ask.language) < fewest(ask.language) {
+            continue;
+        }
+        // A turn in another round is not an answer.
+        let before = at
+            .checked_sub(1)
+            .map(|before| &ask.turns[before])
+            .filter(|before| (before.act, before.round) == (turn.act, turn.round))
+            .filter(|before| before.role != DialogueTurn::NARRATOR && before.role != ask.name);
+        drafts.push(draft(ask, &answer, before, rng));
+    }
+    drafts.sort_by_key(|draft| std::cmp::Reverse(draft.weight));
+    let mut seen = Vec::new();
+    let count = usize::try_from(ask.count).unwrap_or(usize::MAX);
+    let fresh = |draft: &Draft| {
+        let known = seen.contains(&draft.question);
+        seen.push(draft.question.clone());
+        !known
+    };
+    let drafts: Vec<Draft> = drafts.into_iter().filter(fresh).take(count).collect();
+    finish(drafts, ask.language, true)
+}
+
+/// Returns what the role says from a turn on, including its own next turns.
+fn answer(ask: &AskSegment, at: usize) -> String {
+    let turn = &ask.turns[at];
+    let own = ask.turns[at..].iter().take_while(|next| next.role == ask.name && next.act == turn.act);
+    let said: Vec<String> = own
+        .flat_map(|turn| sentences(spoken(&turn.content)))
+        .take(4)
+        .map(|sentence| ended(sentence, ask.language))
+        .collect();
+    said.join(if ask.language == Language::En { " " } else { "" })
+}
+
+/// Builds the question that a line answers.
+fn draft(ask: &AskSegment, answer: &str, before: Option<&DialogueTurn>, rng: &mut ChaCha8Rng) -> Draft {
+    let asked = asked(ask.language);
+    let weight = content_words(answer).len();
+    let topic = topics(answer, ask.language).into_iter().next().map(|topic| topic.phrase);
+    let made = |frames: Frames, other: &str, said: &str, topic: &str, rng: &mut ChaCha8Rng| {
+        let frame = frames.choose(rng).copied().unwrap_or_default();
+        frame.replace("{name}", &ask.name).replace("{other}", other).replace("{said}", said).replace("{topic}", topic)
+    };
+    let cited = before.map(|before| (before.role.as_str(), cited(&before.content, ask.language)));
+    let (question, confidence) = match (cited, topic) {
+        (Some((other, said)), _)
+            if content_words(&said).len() >= 2 && length(&said, ask.language) <= most(ask.language) =>
+        {
+            (made(if asks(&said) { asked.answered } else { asked.told }, other, &said, "", rng), Confidence::High)
+        }
+        (Some((other, _)), Some(topic)) => (made(asked.topic_with, other, "", &topic, rng), Confidence::High),
+        (_, Some(topic)) => (made(asked.topic, "", "", &topic, rng), Confidence::High),
+        (Some((other, said)), None) if asks(&said) => (made(asked.answered, other, &said, "", rng), Confidence::Low),
+        _ => (made(asked.vague, "", "", "", rng), Confidence::Low),
+    };
+    Draft { question, answer: answer.to_owned(), confidence, weight }
+}
+
+/// Returns the sentence of a turn that is answered: its last question, or else its last sentence.
+fn cited(content: &str, language: Language) -> String {
+    let said = sentences(spoken(content));
+    let cited = said.iter().rev().find(|sentence| asks(sentence)).or(said.last()).copied().unwrap_or_default();
+    let quotes = ['“', '”', '"', '‘', '「', '」', '『', '』'];
+    let cited = cited.trim_matches(|c| quotes.contains(&c) || c == '’');
+    if language == Language::Zh { cited.trim_end_matches('。').to_owned() } else { cited.to_owned() }
+}
+
+/// Asks about a description: things mentioned in the role's lines or its description, answered with that text; some
+/// questions are about the angle of the call, on which there may be no data.
+pub(crate) fn description(ask: &AskDescription, rng: &mut ChaCha8Rng) -> Triplets {
+    let asked = asked(ask.language);
+    let told = first(&ask.description, ask.language);
+    let of_itself = match ask.language {
+        Language::En => of_itself(&told, ask.language),
+        // In Chinese the subject is often implied.
+        Language::Zh => sentences(&told).into_iter().filter(|sentence| !sentence.contains('：')).collect(),
+    };
+    let own: Vec<&str> = ask.lines.iter().map(String::as_str).chain(of_itself).collect();
+    let fits = |text: &&&str| length(text, ask.language) >= fewest(ask.language);
+    let mut matters: Vec<(String, String)> = own
+        .iter()
+        .filter(fits)
+        .flat_map(|text| {
+            let things = topics(text, ask.language).into_iter().filter(|topic| is_thing(&topic.noun, text));
+            things.map(|topic| (topic.phrase, (*text).to_owned()))
+        })
+        .collect();
+    matters.shuffle(rng);
+    let made = |frames: Frames, slot: &str, with: &str, rng: &mut ChaCha8Rng| {
+        let frame = frames.choose(rng).copied().unwrap_or_default();
+        frame.replace("{name}", &ask.name).replace(slot, with)
+    };
+    let count = usize::try_from(ask.count).unwrap_or(usize::MAX);
+    let (mut drafts, mut things): (Vec<Draft>, Vec<String>) = (Vec::new(), Vec::new());
+    for (thing, text) in matters {
+        // Two in ten questions are about the angle.
+        if drafts.len() + count / 5 >= count {
+            break;
+        }
+        if things.contains(&thing) {
+            continue;
+        }
+        let question = made(asked.topic, "{topic}", &thing, rng);
+        things.push(thing);
+        drafts.push(Draft { question, answer: whole(&text, ask.language), confidence: Confidence::High, weight: 0 });
+    }
+    let wanted = content_words(&ask.angle);
+    // A single character or a short word occurs in many lines.
+    let long = if ask.language == Language::Zh { 2 } else { 5 };
+    let shared = |text: &str| {
+        content_words(text).iter().filter(|word| word.chars().count() >= long && wanted.contains(word)).count()
+    };
+    let mut near: Vec<&&str> = own.iter().filter(fits).collect();
+    near.shuffle(rng);
+    near.sort_by_key(|text| std::cmp::Reverse(shared(text)));
+    for (text, question) in
+        near.into_iter().zip(outright(&ask.angle, ask.language)).take(count - drafts.len().min(count))
+    {
+        let question = format!("{}{}{question}", ask.name, if ask.language == Language::Zh { "，" } else { ", " });
+        let confidence = if shared(text) > 0 { Confidence::High } else { Confidence::Low };
+        drafts.push(Draft { question, answer: whole(text, ask.language), confidence, weight: 0 });
+    }
+    finish(drafts, ask.language, false)
+}
+
+/// Whether a phrase is a thing: not `everyone`, nor `brother keeps` in `my brother keeps my accounts`.
+fn is_thing(noun: &str, text: &str) -> bool {
+    const NOBODY: [&str; 6] = ["everyone", "everybody", "nobody", "somebody", "anyone", "anybody"];
+    const AFTER: [&str; 12] = ["my", "the", "a", "an", "his", "her", "your", "our", "their", "it", "me", "him"];
+    let text = text.to_lowercase();
+    let is_verb =
+        noun.contains(' ') && noun.ends_with('s') && AFTER.iter().any(|word| text.contains(&format!("{noun} {word} ")));
+    !is_verb && !NOBODY.contains(&noun)
+}
+
+/// Returns a text as complete sentences.
+fn whole(text: &str, language: Language) -> String {
+    let sentences: Vec<String> =
+        sentences(spoken(text)).into_iter().take(4).map(|sentence| ended(sentence, language)).collect();
+    sentences.join(if language == Language::En { " " } else { "" })
+}
+
+/// Adds the rationale to every draft.
+fn finish(drafts: Vec<Draft>, language: Language, is_script: bool) -> Triplets {
+    let reason = |confidence| match (language, is_script, confidence) {
+        (Language::En, true, Confidence::High) => "It names who is asked, and who or what it is about.",
+        (Language::En, true, Confidence::Low) => "Without the excerpt nobody knows what it refers to.",
+        (Language::En, false, Confidence::High) => "What it takes for granted is said of the character or by it.",
+        (Language::En, false, Confidence::Low) => "Nothing that is known of the character bears on it.",
+        (Language::Zh, true, Confidence::High) => "点明了问的是谁，指的是什么人、什么事。",
+        (Language::Zh, true, Confidence::Low) => "不看原文，不知道指的是什么。",
+        (Language::Zh, false, Confidence::High) => "问到的是描述或台词里说过的。",
+        (Language::Zh, false, Confidence::Low) => "已知的材料里没有提到。",
+    };
+    let triplet = |draft: Draft| Triplet {
+        rationale: reason(draft.confidence).to_owned(),
+        question: draft.question,
+        confidence: draft.confidence,
+        answer: draft.answer,
+    };
+    Triplets { triplets: drafts.into_iter().filter(|draft| !draft.answer.is_empty()).map(triplet).collect() }
+}
+
+const fn fewest(language: Language) -> usize {
+    match language {
+        Language::En => FEWEST,
+        Language::Zh => FEWEST * 3 / 2,
+    }
+}
+
+const fn most(language: Language) -> usize {
+    match language {
+        Language::En => MOST_CITED,
+        Language::Zh => MOST_CITED * 3 / 2,
+    }
+}

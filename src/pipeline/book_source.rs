@@ -1,0 +1,218 @@
+//! The books of a run. Each is read twice: once to list it and count its chunks, and again when it is extracted, so
+//! that memory does not grow with the number of books.
+
+use crate::books;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::BufReader;
+use std::sync::Arc;
+
+use super::error::{BookError, RunError};
+use crate::config::referenced::aliases;
+use crate::config::{BookPath, open_books};
+use crate::schema::{Book, Chunk, Language, Reject};
+use crate::stages::{chunk, extract};
+use crate::store::Pool;
+
+/// The book files of a run and how to split them.
+#[derive(Debug)]
+pub(super) struct Shelf {
+    files: Vec<BookPath>,
+    params: chunk::Params,
+    /// Maximum number of chunks per book.
+    limit: usize,
+}
+
+/// A book that was listed; its text is not kept.
+#[derive(Debug)]
+pub(super) struct Listed {
+    /// The book's metadata, without text.
+    pub(super) book: Book,
+    /// Number of chunks, within the limit.
+    pub(super) chunks: u64,
+    /// Index of its file, and its index in the file.
+    at: (usize, usize),
+}
+
+/// A book with its chunks.
+#[derive(Debug)]
+pub(super) struct ReadBook {
+    pub(super) book: Book,
+    /// The chunks, within the limit.
+    pub(super) chunks: Vec<Chunk>,
+    /// The chunk after the limit, whose beginning the plot-aware boundary may move into the last chunk.
+    pub(super) next: Option<Chunk>,
+}
+
+impl Shelf {
+    pub(super) fn new(files: Vec<BookPath>, params: chunk::Params, limit: Option<u32>) -> Self {
+        Self { files, params, limit: limit.map_or(usize::MAX, |limit| limit as usize) }
+    }
+
+    /// Returns the number of files.
+    pub(super) const fn files(&self) -> usize {
+        self.files.len()
+    }
+
+    pub(super) fn path(&self, file: usize) -> &std::path::Path {
+        &self.files[file].path
+    }
+
+    /// Lists the books of a file, each with what is skipped in it. An unreadable book does not affect the others.
+    pub(super) fn list(&self, file: usize) -> Vec<Result<(Listed, Vec<Reject>), BookError>> {
+        let books = match self.open(file) {
+            Ok(books) => books,
+            Err(error) => return vec![Err(error)],
+        };
+        let list = |(place, book): (usize, Result<Book, books::ChunkError>)| {
+            let (ReadBook { book, chunks, .. }, rejects) = self.cut(file, book?)?;
+            let book = Book { text: String::new(), marks: Vec::new(), matter: Vec::new(), ..book };
+            Ok((Listed { book, chunks: chunks.len() as u64, at: (file, place) }, rejects))
+        };
+        books.enumerate().map(list).collect()
+    }
+
+    fn open(&self, file: usize) -> Result<books::Books<BufReader<File>>, BookError> {
+        open_books(&self.files[file].path, self.params.encoding.as_deref())
+    }
+
+    fn cut(&self, file: usize, mut book: Book) -> Result<(ReadBook, Vec<Reject>), BookError> {
+        let chapters = chunk::chapters(&book);
+        if let Some(choice) = &self.files[file].chapters {
+            choice.apply(&mut book, &chapters)?;
+        }
+        let (mut chunks, mut rejects) = chunk::chunk(&book, &chapters, &self.params);
+        if chunks.is_empty() {
+            let detail = "all of its text was skipped, so it has no chunks".to_owned();
+            rejects.push(Reject::new("chunk", &book.slug, "no_story", detail));
+        }
+        let next = chunks.get(self.limit).cloned();
+        chunks.truncate(self.limit);
+        Ok((ReadBook { book, chunks, next }, rejects))
+    }
+}
+
+/// Reads listed books again, in listed order.
+#[derive(Debug)]
+pub(super) struct Rereader {
+    shelf: Arc<Shelf>,
+    /// The open file, with the index of its next book.
+    open: Option<(usize, usize, books::Books<BufReader<File>>)>,
+}
+
+impl Rereader {
+    pub(super) const fn new(shelf: Arc<Shelf>) -> Self {
+        Self { shelf, open: None }
+    }
+
+    /// Reads a book again. Fails if it has changed.
+    pub(super) fn read(&mut self, listed: &Listed) -> Result<ReadBook, BookError> {
+        let (file, place) = listed.at;
+        let (mut next, mut books) = match self.open.take() {
+            Some((open, next, books)) if open == file && next <= place => (next, books),
+            _ => (0, self.shelf.open(file)?),
+        };
+        let changed = || BookError::Changed { path: self.shelf.path(file).to_owned() };
+        let book = loop {
+            let book = books.next().ok_or_else(changed)?;
+            next += 1;
+            if next > place {
+                break book?;
+            }
+        };
+        self.open = Some((file, next, books));
+        if (&book.slug, &book.hash) != (&listed.book.slug, &listed.book.hash) {
+            return Err(changed());
+        }
+        Ok(self.shelf.cut(file, book)?.0)
+    }
+}
+
+/// Facts about a book, by language of its chunks.
+pub(super) type Facts = BTreeMap<Language, extract::BookFacts>;
+
+/// Attributes a book by rule in each language of its chunks, using its aliases file if that was edited by hand. Moves
+/// the text from the book into the facts. Also returns a note about the aliases file, if any.
+pub(super) fn facts(read: &mut ReadBook, pool: &Pool) -> Result<(Facts, Option<String>), RunError> {
+    let text: Arc<str> = Arc::from(std::mem::take(&mut read.book.text));
+    let languages: BTreeSet<Language> = read.chunks.iter().map(|chunk| chunk.language).collect();
+    let (readings, note) = aliases::read_book(pool, &read.book, &text, &languages)?;
+    let facts = readings.into_iter().map(|(language, attribution)| {
+        (language, extract::BookFacts::new(&read.book, language, Arc::clone(&text), attribution))
+    });
+    let facts = facts.collect();
+    Ok((facts, note))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shelf(folder: &std::path::Path, names: &[&str], chapters: Option<&str>) -> Arc<Shelf> {
+        let chapters = chapters.map(|chapters| chapters.parse::<chunk::Choice>().unwrap());
+        let file =
+            |name: &&str| BookPath { path: folder.join(name), chapters: chapters.clone(), ..BookPath::default() };
+        Arc::new(Shelf::new(names.iter().map(file).collect(), chunk::Params::default(), None))
+    }
+
+    fn listed(shelf: &Shelf) -> Vec<Listed> {
+        let files = (0..shelf.files()).flat_map(|file| shelf.list(file));
+        files.filter_map(Result::ok).map(|(listed, _)| listed).collect()
+    }
+
+    #[test]
+    fn books_are_read_again_as_they_were() {
+        let folder = tempfile::tempdir().unwrap();
+        let line = |title: &str, content: &str| serde_json::json!({"title": title, "content": content}).to_string();
+        let lines = [line("Rain", "It rained."), "nonsense".to_owned(), line("河灯", "河上无风。")].join("\n");
+        std::fs::write(folder.path().join("a.jsonl"), lines).unwrap();
+        std::fs::write(folder.path().join("b.txt"), "Chapter 1\n\nMud.\n\nChapter 2\n\nSun.\n").unwrap();
+        let shelf = shelf(folder.path(), &["a.jsonl", "b.txt"], None);
+        let listed = listed(&shelf);
+        assert!(listed.iter().all(|listed| listed.book.text.is_empty()));
+        let mut rereader = Rereader::new(Arc::clone(&shelf));
+        let mut read = |listed: &Listed| rereader.read(listed).map(|read| read.chunks[0].text.clone());
+        let texts: Vec<String> = listed.iter().map(|listed| read(listed).unwrap()).collect();
+        assert_eq!(texts, ["It rained.", "河上无风。", "Chapter 1\n\nMud.\n\nChapter 2\n\nSun.\n"]);
+        assert_eq!(read(&listed[0]).unwrap(), texts[0], "in any order");
+
+        std::fs::write(folder.path().join("b.txt"), "Another book.").unwrap();
+        std::fs::write(folder.path().join("a.jsonl"), line("Rain", "It rained.")).unwrap();
+        let mut rereader = Rereader::new(shelf);
+        for (listed, name) in listed.iter().zip(["", "a.jsonl", "b.txt"]).skip(1) {
+            let error = rereader.read(listed).unwrap_err().to_string();
+            assert!(error.contains(name) && error.contains("changed"), "{error}");
+        }
+    }
+
+    #[test]
+    fn facts_are_told_in_each_language_of_a_mixed_book() {
+        let folder = tempfile::tempdir().unwrap();
+        let (en, zh) = ("“Come in,” said Anna. It rained. ".repeat(400), "“进来。”老周说。河上无风。".repeat(400));
+        std::fs::write(folder.path().join("mixed.txt"), format!("Chapter 1\n\n{en}\n\nChapter 2\n\n{zh}\n")).unwrap();
+        let shelf = shelf(folder.path(), &["mixed.txt"], None);
+        let mut read = Rereader::new(Arc::clone(&shelf)).read(&listed(&shelf)[0]).unwrap();
+        let pool = Pool::open(folder.path()).unwrap();
+        let (facts, note) = facts(&mut read, &pool).unwrap();
+        assert_eq!(facts.into_keys().collect::<Vec<_>>(), [Language::En, Language::Zh]);
+        assert_eq!(note, None);
+        // Errors in an edited aliases file are reported before any model is asked.
+        std::fs::write(pool.aliases_path("mixed"), "[[person]]\nname = 7\n").unwrap();
+        let mut read = Rereader::new(Arc::clone(&shelf)).read(&listed(&shelf)[0]).unwrap();
+        assert!(matches!(super::facts(&mut read, &pool), Err(RunError::Aliases(_))));
+    }
+
+    #[test]
+    fn a_choice_holds_for_every_book_of_its_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let book = |count: usize| (1..=count).map(|n| format!("Chapter {n}\n\nMud {n}.\n\n")).collect::<Vec<_>>();
+        std::fs::write(folder.path().join("long.txt"), book(4).concat()).unwrap();
+        std::fs::write(folder.path().join("short.txt"), book(2).concat()).unwrap();
+        let shelf = shelf(folder.path(), &["long.txt", "short.txt"], Some("3-9"));
+        let listed: Vec<_> = (0..2).flat_map(|file| shelf.list(file)).collect();
+        let (long, rejects) = listed[0].as_ref().unwrap();
+        assert_eq!((long.chunks, rejects.len(), rejects[0].reason.as_str()), (1, 1, "not_chosen"));
+        let error = listed[1].as_ref().unwrap_err().to_string();
+        assert!(error.contains("short.txt") && error.contains("it has 2"), "{error}");
+    }
+}

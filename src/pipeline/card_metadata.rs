@@ -1,0 +1,62 @@
+//! Metadata of a run for the data card.
+
+use std::collections::BTreeMap;
+
+use super::models::Models;
+use crate::config::Loaded;
+use crate::config::redact::conceal;
+use crate::llm::Session;
+use crate::schema::{Book, Language, RoleTally};
+use crate::stages::export::{About, AboutBook, AboutPart, Charge};
+
+/// Collects the metadata of a run for the data card.
+pub(super) fn about(
+    loaded: &Loaded,
+    limit: Option<u32>,
+    books: &[Book],
+    models: &Models,
+    session: &Session,
+    charges: Vec<Charge>,
+    roles: BTreeMap<Language, RoleTally>,
+) -> About {
+    let file = &loaded.file;
+    About {
+        name: file.name.clone(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        seed: file.seed,
+        // The text is published with its comments.
+        pipeline: conceal(&loaded.source),
+        // Shown as a comment, since no key of the file sets it.
+        overrides: limit
+            .map(|limit| format!("# --limit {limit}"))
+            .into_iter()
+            .chain(loaded.overrides.iter().map(|change| conceal(change)))
+            .collect(),
+        books: books.iter().map(|book| about_book(loaded, book)).collect(),
+        parts: models
+            .parts()
+            .into_iter()
+            .map(|(part, model)| AboutPart { part, name: model.name().to_owned(), model: model.id().to_owned() })
+            .collect(),
+        dimensions: loaded.dimensions.clone(),
+        prompts: session.prompts.hashes().clone(),
+        charges,
+        tau: file.simulate.tau,
+        emphasis: file.simulate.emphasis,
+        wave: file.simulate.wave,
+        keep_source: file.select.keep_source,
+        sample: file.select.sample,
+        roles,
+    }
+}
+
+fn about_book(loaded: &Loaded, book: &Book) -> AboutBook {
+    let path = loaded.book_paths.iter().find(|known| known.path.as_os_str() == book.path.as_str());
+    AboutBook {
+        slug: book.slug.clone(),
+        title: book.title.clone(),
+        language: book.language,
+        license: path.and_then(|path| path.license.clone()),
+        source: path.and_then(|path| path.source.clone()),
+    }
+}

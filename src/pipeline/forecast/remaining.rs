@@ -1,0 +1,152 @@
+//! Estimates the remaining calls of a run with a dry run of its configuration and journal.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::{AskForecast, ForecastOptions};
+use crate::config::load::load_text;
+use crate::config::{Endpoints, Environment};
+use crate::event::Silent;
+use crate::llm::part;
+use crate::pipeline::error::RunError;
+use crate::pipeline::forecast;
+use crate::pipeline::stage::Stage;
+use crate::pipeline::status::Standing;
+use crate::pipeline::summary::{AskSummary, Calls};
+
+/// The remaining work of a run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Missing {
+    /// Calls.
+    pub calls: u64,
+    /// Prompt tokens.
+    pub prompt: u64,
+    /// Completion tokens.
+    pub completion: u64,
+    /// USD without caching; null if a price is unknown.
+    pub usd: Option<f64>,
+    /// Seconds, at the configured concurrency and rate limits.
+    pub wall_s: f64,
+    /// By ask and model, in the order of the stages.
+    pub asks: Vec<MissingAsk>,
+}
+
+/// The remaining work of one ask to one model.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct MissingAsk {
+    /// The ask.
+    pub ask: String,
+    /// The model's name in the pipeline file.
+    pub model: String,
+    /// Calls.
+    pub calls: u64,
+    /// Prompt tokens.
+    pub prompt: u64,
+    /// Completion tokens.
+    pub completion: u64,
+    /// USD without caching; null if the price is unknown.
+    pub usd: Option<f64>,
+    /// Number of calls answered at the time of the estimate.
+    #[serde(skip)]
+    answered: u64,
+}
+
+/// Estimates the remaining work of a run. Books and characters must be where they were, relative to the run's working
+/// directory.
+pub fn missing(run: &Path, standing: &Standing, environment: &Environment) -> Result<Missing, RunError> {
+    let text = standing.configuration.clone();
+    let loaded = load_text(run, text, &[], environment, Endpoints::Unneeded)?;
+    let options = ForecastOptions { out: Some(run.to_owned()), limit: standing.limit, judges: vec![], latency: None };
+    let forecast = forecast(loaded, &options, Arc::new(Silent))?;
+    let until = Stage::ALL.into_iter().find(|stage| stage.verb() == standing.until).unwrap_or(Stage::Export);
+    let is_before = |verb: &str| Stage::ALL.iter().any(|stage| *stage <= until && stage.verb() == verb);
+    let ask = |ask: AskForecast| MissingAsk {
+        ask: ask.ask,
+        model: ask.model,
+        calls: ask.calls,
+        prompt: ask.prompt,
+        completion: ask.completion,
+        usd: ask.usd,
+        answered: ask.paid,
+    };
+    let asks = forecast.asks.into_iter().filter(|ask| is_before(&ask.stage)).map(ask).collect();
+    let wall_s = forecast.stages.iter().filter(|stage| is_before(&stage.stage)).map(|stage| stage.wall_s).sum();
+    Ok(Missing::of(asks, wall_s))
+}
+
+impl Missing {
+    fn of(asks: Vec<MissingAsk>, wall_s: f64) -> Self {
+        Self {
+            calls: asks.iter().map(|ask| ask.calls).sum(),
+            prompt: asks.iter().map(|ask| ask.prompt).sum(),
+            completion: asks.iter().map(|ask| ask.completion).sum(),
+            usd: asks.iter().map(|ask| ask.usd).try_fold(0.0, |sum, usd| Some(sum + usd?)),
+            wall_s,
+            asks,
+        }
+    }
+
+    /// Returns the work that remains given a newer status of the run.
+    #[must_use]
+    pub fn after(&self, standing: &Standing) -> Self {
+        let ask = |missing: &MissingAsk| {
+            let is_it = |known: &&AskSummary| known.ask == missing.ask && known.model == missing.model;
+            let calls = standing.asks.iter().find(is_it).map_or(Calls::default(), |known| known.calls);
+            // A resumed run first reads its journal, and until then reports fewer calls than are answered.
+            let since = (calls.made + calls.journal).saturating_sub(missing.answered);
+            let left = missing.calls.saturating_sub(since);
+            let share = ratio(left, missing.calls);
+            MissingAsk {
+                calls: left,
+                prompt: part(missing.prompt, share),
+                completion: part(missing.completion, share),
+                usd: missing.usd.map(|usd| usd * share),
+                ..missing.clone()
+            }
+        };
+        let mut left = Self::of(self.asks.iter().map(ask).collect(), 0.0);
+        left.wall_s = self.wall_s * ratio(left.calls, self.calls);
+        left
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^52")]
+fn ratio(count: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { count as f64 / whole as f64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_answered_is_missing_no_more() {
+        let ask = |name: &str, calls| MissingAsk {
+            ask: name.to_owned(),
+            model: "m".to_owned(),
+            calls,
+            prompt: 10 * calls,
+            completion: calls,
+            usd: Some(4.0),
+            answered: 5,
+        };
+        let missing = Missing::of(vec![ask("a", 100), ask("b", 20)], 60.0);
+        assert_eq!((missing.calls, missing.prompt, missing.usd), (120, 1200, Some(8.0)));
+        let known = |name: &str, made, journal| AskSummary {
+            ask: name.to_owned(),
+            model: "m".to_owned(),
+            calls: Calls { made, journal, failed: 0 },
+            ..AskSummary::default()
+        };
+        let asks = vec![known("a", 80, 0), known("b", 0, 3)];
+        let later = missing.after(&Standing { asks, ..Standing::default() });
+        let left: Vec<u64> = later.asks.iter().map(|ask| ask.calls).collect();
+        assert_eq!(left, [25, 20], "what was answered before the estimate does not count twice");
+        assert_eq!((later.prompt, later.usd), (450, Some(5.0)));
+        assert!((later.wall_s - 60.0 * 45.0 / 120.0).abs() < 1e-9);
+        let asks = vec![known("a", 500, 5)];
+        assert_eq!(missing.after(&Standing { asks, ..Standing::default() }).calls, 20, "an estimate may be too low");
+    }
+}

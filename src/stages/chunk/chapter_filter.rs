@@ -1,0 +1,306 @@
+//! Selects chapters of a book, if the pipeline file does not take all of them.
+//!
+//! What is not selected is treated as boilerplate marked by the format: it stays out of the chunks and is listed as a
+//! reject. Does not look for chapters itself.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::chapters::boilerplate::reasons::NOT_CHOSEN;
+use crate::books::ChunkError;
+use crate::schema::{Book, Chapter, Level, Matter};
+
+/// Chapter numbers such as `1-12` or `1-3, 7, 20-`, counted from 1 in the order of the book.
+///
+/// Chapters and letters are counted; in a play acts, or else scenes. Volumes, parts, prefaces and afterwords are not
+/// counted. A chapter extends to the next one: text before the first chapter belongs to the first, text after the last
+/// to the last, and the heading of a part to the chapter that it opens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choice {
+    /// The first and last number of each range, sorted and disjoint. The last of an open range is `u32::MAX`.
+    ranges: Vec<(u32, u32)>,
+}
+
+/// The reason why a text is not a chapter selection.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ChoiceError {
+    /// A number or range is missing.
+    #[error("expected a chapter number or a range in `{0}`")]
+    Empty(String),
+    /// A part is neither a number nor a range.
+    #[error("`{0}` is not a chapter number or a range such as `3-7`")]
+    NoRange(String),
+    /// Numbers start at 1.
+    #[error("there is no chapter 0 as in `{0}`; the first chapter is 1")]
+    Zero(String),
+    /// A range ends before it starts.
+    #[error("the range `{0}` ends before it starts")]
+    Backwards(String),
+}
+
+impl FromStr for Choice {
+    type Err = ChoiceError;
+
+    fn from_str(text: &str) -> Result<Self, ChoiceError> {
+        let mut ranges = Vec::new();
+        for part in text.split([',', '，', '、']).map(str::trim) {
+            if part.is_empty() {
+                return Err(ChoiceError::Empty(text.to_owned()));
+            }
+            let (first, last) = match part.split_once(['-', '–', '—']) {
+                Some((first, last)) => (first.trim(), Some(last.trim())),
+                None => (part, None),
+            };
+            let place = |digits: &str| digits.parse::<u32>().map_err(|_| ChoiceError::NoRange(part.to_owned()));
+            let first = place(first)?;
+            let last = match last {
+                None => first,
+                Some("") => u32::MAX,
+                Some(last) => place(last)?,
+            };
+            if first == 0 {
+                return Err(ChoiceError::Zero(part.to_owned()));
+            }
+            if last < first {
+                return Err(ChoiceError::Backwards(part.to_owned()));
+            }
+            ranges.push((first, last));
+        }
+        ranges.sort_unstable();
+        let mut joined: Vec<(u32, u32)> = Vec::with_capacity(ranges.len());
+        for (first, last) in ranges {
+            match joined.last_mut() {
+                Some(before) if first <= before.1.saturating_add(1) => before.1 = before.1.max(last),
+                _ => joined.push((first, last)),
+            }
+        }
+        Ok(Self { ranges: joined })
+    }
+}
+
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, (first, last)) in self.ranges.iter().enumerate() {
+            f.write_str(if at == 0 { "" } else { ", " })?;
+            match *last {
+                last if last == *first => write!(f, "{first}")?,
+                u32::MAX => write!(f, "{first}-")?,
+                last => write!(f, "{first}-{last}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Choice {
+    /// Marks the chapters that are not selected as boilerplate in the book. Chapters and offsets do not change.
+    ///
+    /// Returns an error if a range starts after the last chapter. A range that only ends after it takes what there is.
+    pub fn apply(&self, book: &mut Book, chapters: &[Chapter]) -> Result<(), ChunkError> {
+        let starts = starts(chapters);
+        let count = u32::try_from(starts.len()).unwrap_or(u32::MAX);
+        if self.ranges.iter().any(|(first, _)| *first > count) {
+            return Err(ChunkError::Choice { path: book.path.clone(), choice: self.to_string(), count });
+        }
+        let end = u32::try_from(book.text.chars().count()).unwrap_or(u32::MAX);
+        // The start of a chapter number. The first chapter starts with the book; a number after the last is the end of
+        // the book.
+        let begin = |place: u32| match place {
+            0 | 1 => 0,
+            place => starts.get(place as usize - 1).copied().unwrap_or(end),
+        };
+        let mut next = 1;
+        for &(first, last) in &self.ranges {
+            leave_out(book, begin(next), begin(first), next, first - 1);
+            next = last.saturating_add(1);
+        }
+        if next <= count {
+            leave_out(book, begin(next), end, next, count);
+        }
+        Ok(())
+    }
+}
+
+/// Returns the number of each heading, from 1, as used in a selection, or `None` for headings that are not counted.
+#[must_use]
+pub fn places(chapters: &[Chapter]) -> Vec<Option<u32>> {
+    let any = |levels: &[Level]| chapters.iter().any(|chapter| levels.contains(&chapter.level));
+    // The innermost level that holds text; the scenes of an act are selected with it.
+    let counted: &[Level] = if any(&[Level::Chapter, Level::Letter]) {
+        &[Level::Chapter, Level::Letter]
+    } else if any(&[Level::Act]) {
+        &[Level::Act]
+    } else {
+        &[Level::Scene]
+    };
+    let mut place = 0;
+    let count = |chapter: &Chapter| {
+        counted.contains(&chapter.level).then(|| {
+            place += 1;
+            place
+        })
+    };
+    chapters.iter().map(count).collect()
+}
+
+/// Returns the starts of the counted chapters, including a part heading or preface directly above.
+fn starts(chapters: &[Chapter]) -> Vec<u32> {
+    let mut above = None;
+    let mut starts = Vec::new();
+    for (chapter, place) in chapters.iter().zip(places(chapters)) {
+        match chapter.level {
+            _ if place.is_some() => starts.push(above.take().unwrap_or(chapter.start)),
+            Level::Volume | Level::Part | Level::Act | Level::Front => {
+                above.get_or_insert(chapter.start);
+            }
+            _ => above = None,
+        }
+    }
+    starts
+}
+
+/// Marks the range of the chapters `first` to `last` as not selected.
+fn leave_out(book: &mut Book, start: u32, end: u32, first: u32, last: u32) {
+    if start >= end {
+        return;
+    }
+    let detail = if first == last {
+        format!("chapter {first} was not chosen")
+    } else {
+        format!("chapters {first} to {last} were not chosen")
+    };
+    let mut matter = vec![Matter { start, end, reason: NOT_CHOSEN, detail }];
+    for known in book.matter.drain(..) {
+        if known.start == known.end {
+            matter.push(known);
+            continue;
+        }
+        // Existing marks inside the range are replaced by it; of marks across its edges, the outer part is kept.
+        if known.start < start {
+            matter.push(Matter { end: known.end.min(start), ..known.clone() });
+        }
+        if known.end > end {
+            matter.push(Matter { start: known.start.max(end), ..known });
+        }
+    }
+    matter.sort_by_key(|matter| (matter.start, matter.end));
+    book.matter = matter;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::books::read;
+    use crate::stages::chunk::chunks::chunk;
+    use crate::stages::chunk::{Params, chapters};
+
+    const PROSE: &str = "It rained on the weir all that night, and nobody slept.\n\n";
+
+    #[test]
+    fn choices_are_read_as_people_write_them() {
+        for (text, shown) in [
+            ("1-12", "1-12"),
+            (" 7 ", "7"),
+            ("20-, 1-3,7, 4", "1-4, 7, 20-"),
+            ("3–5，5—9、10", "3-10"),
+            ("1-4294967295, 9", "1-"),
+        ] {
+            assert_eq!(text.parse::<Choice>().map(|choice| choice.to_string()).as_deref(), Ok(shown), "{text}");
+        }
+        for (text, part) in [
+            ("", "expected a chapter number"),
+            ("1,,3", "expected a chapter number"),
+            ("one", "`one`"),
+            ("-5", "not a chapter number"),
+            ("0-3", "first chapter is 1"),
+            ("9-3", "ends before"),
+            ("4294967296", "not a chapter number"),
+        ] {
+            let error = text.parse::<Choice>().expect_err(text).to_string();
+            assert!(error.contains(part), "{text}: {error}");
+        }
+    }
+
+    /// Returns the remaining text, and the rejects as (reason, detail up to its position).
+    fn chosen(path: &str, text: &str, choice: &str) -> Result<(String, Vec<(String, String)>), String> {
+        let mut book = read(path, text.as_bytes(), None).expect("reads");
+        let chapters = chapters(&book);
+        let choice: Choice = choice.parse().expect("a choice");
+        choice.apply(&mut book, &chapters).map_err(|error| error.to_string())?;
+        let (chunks, rejects) = chunk(&book, &chapters, &Params::default());
+        let detail = |reject: &crate::schema::Reject| reject.detail.split(',').next().unwrap_or_default().to_owned();
+        let rejects = rejects.iter().map(|reject| (reject.reason.clone(), detail(reject)));
+        let text = chunks.iter().map(|chunk| chunk.text.as_str()).collect();
+        Ok((text, rejects.collect()))
+    }
+
+    #[test]
+    fn chapters_are_taken_and_the_rest_is_named() {
+        let text = format!(
+            "Rain\n\nPART ONE\n\nChapter 1\n\nMud. {PROSE}Chapter 2\n\nSun. {PROSE}PART TWO\n\nChapter 1\n\nAsh. {PROSE}EPILOGUE\n\nOak. {PROSE}"
+        );
+        let told = |choice: &str| {
+            let (text, rejects) = chosen("rain.txt", &text, choice).expect("chosen");
+            let told: Vec<&str> = ["Mud", "Sun", "Ash", "Oak"].into_iter().filter(|word| text.contains(word)).collect();
+            let left: Vec<String> =
+                rejects.into_iter().filter(|(reason, _)| reason == NOT_CHOSEN).map(|(_, detail)| detail).collect();
+            (told.join(" "), left.join("; "), text)
+        };
+        let (all, left, whole) = told("1-");
+        assert_eq!((all.as_str(), left.as_str()), ("Mud Sun Ash Oak", ""));
+        assert_eq!(told("1-3").2, whole);
+        let (first, left, _) = told("1");
+        assert_eq!((first.as_str(), left.as_str()), ("Mud", "chapters 2 to 3 were not chosen"));
+        let (ends, left, text) = told("1, 3-99");
+        assert_eq!((ends.as_str(), left.as_str()), ("Mud Ash Oak", "chapter 2 was not chosen"));
+        assert!(text.contains("PART TWO") && text.starts_with("PART ONE"), "{text}");
+        let (last, left, text) = told("3");
+        assert_eq!((last.as_str(), left.as_str()), ("Ash Oak", "chapters 1 to 2 were not chosen"));
+        assert!(text.starts_with("PART TWO"), "{text}");
+    }
+
+    #[test]
+    fn chinese_chapters_are_taken_alike() {
+        let told = "河上无风，水车不动，守夜的人都睡了。\n";
+        let text =
+            format!("河灯\n楔子\n{told}第一回　看灯\n{told}第二回　听雨\n{told}第三回　过河\n{told}尾声\n{told}");
+        let (taken, rejects) = chosen("灯.txt", &text, "2").expect("chosen");
+        assert!(taken.starts_with("第二回　听雨") && !taken.contains("第三回"), "{taken}");
+        let left: Vec<&str> = rejects.iter().map(|(_, detail)| detail.as_str()).collect();
+        assert_eq!(left, ["chapter 1 was not chosen", "chapter 3 was not chosen"]);
+        let (taken, _) = chosen("灯.txt", &text, "1").expect("chosen");
+        assert!(taken.contains("楔子") && !taken.contains("听雨"), "{taken}");
+    }
+
+    #[test]
+    fn chunks_of_chosen_chapters_do_not_touch_over_what_is_left_out() {
+        let text = (1..=9).map(|n| format!("Chapter {n}\n\n{}", PROSE.repeat(9))).collect::<Vec<_>>().concat();
+        let mut book = read("rain.txt", text.as_bytes(), None).expect("reads");
+        let chapters = chapters(&book);
+        "2-3, 7".parse::<Choice>().expect("a choice").apply(&mut book, &chapters).expect("there");
+        let (chunks, _) = chunk(&book, &chapters, &Params::default());
+        let ends: Vec<(u32, u32)> = chunks.iter().map(|chunk| (chunk.start, chunk.end)).collect();
+        assert_eq!(ends, [(chapters[1].start, chapters[3].start), (chapters[6].start, chapters[7].start)]);
+    }
+
+    #[test]
+    fn a_range_behind_the_book_is_an_error_that_counts() {
+        let text = format!("Chapter 1\n\n{PROSE}Chapter 2\n\n{PROSE}");
+        let error = chosen("rain.txt", &text, "1, 3-5").expect_err("no such chapter");
+        assert!(error.contains("`rain.txt`") && error.contains("3-5") && error.contains('2'), "{error}");
+        let error = chosen("rain.txt", PROSE, "1").expect_err("no chapter at all");
+        assert!(error.contains("no chapters"), "{error}");
+    }
+
+    #[test]
+    fn what_the_format_marks_is_cut_at_the_borders() {
+        let mark = |start, end| Matter { start, end, reason: "contents", detail: String::new() };
+        let mut book = Book { matter: vec![mark(0, 4), mark(5, 30), mark(12, 12)], ..Book::default() };
+        leave_out(&mut book, 10, 20, 2, 2);
+        let left: Vec<(u32, u32, &str)> = book.matter.iter().map(|m| (m.start, m.end, m.reason)).collect();
+        assert_eq!(
+            left,
+            [(0, 4, "contents"), (5, 10, "contents"), (10, 20, NOT_CHOSEN), (12, 12, "contents"), (20, 30, "contents")]
+        );
+    }
+}

@@ -1,0 +1,170 @@
+//! Finds the start of a story told before the first chapter heading, without a heading of its own.
+//!
+//! Distinguishes prose from titles, credits and dedications by how a paragraph ends and by its words. Does not cut
+//! anything.
+
+use super::boilerplate::{head_kind, paragraphs};
+use super::headings;
+use crate::stages::chunk::chunks::paragraph_ends;
+use crate::text::is_han;
+
+/// The minimum length of such a text, in bytes. Dedications and mottoes are shorter.
+const LEAST: usize = 400;
+/// A paragraph shorter than this, in bytes, with words of [`NAMED`] is a credit.
+const SHORT: usize = 300;
+
+/// Words of credits and notices, in paragraphs of any length.
+const CREDITS: &[&str] = &[
+    "all rights reserved",
+    "work of fiction",
+    "copyright",
+    "isbn",
+    "proofread",
+    "transcriber",
+    "ebook",
+    "e-book",
+    "etext",
+    "e-text",
+    "gutenberg",
+    "www.",
+    "http",
+    "版权",
+    "版權",
+    "书号",
+    "書號",
+    "电子书",
+    "電子書",
+];
+/// Words of credits and dedications, in short paragraphs only.
+const NAMED: &[&str] = &[
+    "produced by",
+    "prepared by",
+    "transcribed",
+    "scanned",
+    "publish",
+    "printed",
+    "dedicated to",
+    "出版",
+    "校对",
+    "校對",
+    "录入",
+    "錄入",
+    "扫描",
+    "掃描",
+    "制作",
+    "製作",
+    "简介",
+    "簡介",
+    "献给",
+    "獻給",
+    "作者：",
+    "下载",
+    "下載",
+];
+
+/// Returns the start of the first narrative paragraphs before the first heading, if no heading of boilerplate is above
+/// them.
+pub(crate) fn start(text: &str, from: usize, end: usize) -> Option<usize> {
+    let (mut begun, mut told) = (None, 0);
+    for (at, paragraph) in told_apart(text, from, end) {
+        let first = paragraph.trim_start().lines().next().unwrap_or_default().trim();
+        if headings::candidate(first).is_none() && head_kind(first).is_some() && told < LEAST {
+            return None;
+        }
+        // An entry of a table of contents may have its summary below it.
+        if headings::is_heading(first) {
+            (begun, told) = (None, 0);
+        } else if tells(paragraph.trim()) {
+            begun = begun.or(Some(at));
+            told += paragraph.trim().len();
+        } else if told < LEAST {
+            (begun, told) = (None, 0);
+        }
+    }
+    begun.filter(|_| told >= LEAST)
+}
+
+/// Returns the paragraphs of a range with their offsets. A few lines do not show the width at which they are wrapped,
+/// so Latin text is split at blank lines if there are any.
+fn told_apart(text: &str, from: usize, end: usize) -> Vec<(usize, &str)> {
+    let stretch = &text[from..end];
+    let latin = stretch.chars().filter(|c| is_han(*c)).count() * 4 < stretch.chars().count();
+    let blank = |line: &str| line.trim().is_empty();
+    if latin && stretch.trim().lines().any(blank) {
+        return paragraphs(text, from, end).collect();
+    }
+    let mut begun = from;
+    let paragraph = |stop: usize| {
+        let at = std::mem::replace(&mut begun, from + stop);
+        (at, &text[at..from + stop])
+    };
+    paragraph_ends(stretch).into_iter().map(paragraph).collect()
+}
+
+/// Whether a paragraph is about how the book was made.
+pub(crate) fn is_credit(words: &str) -> bool {
+    let lower = words.to_lowercase();
+    let has = |list: &[&str]| list.iter().any(|word| lower.contains(word));
+    has(CREDITS) || (lower.len() < SHORT && has(NAMED))
+}
+
+/// Whether a paragraph ends like a sentence, and is neither a credit nor a dedication.
+fn tells(words: &str) -> bool {
+    if !words.ends_with(['.', '!', '?', '”', '"', '’', '。', '！', '？', '」', '』', '．', '…'])
+        || headings::is_loud(words)
+    {
+        return false;
+    }
+    let dedicates = |words: &str| ["to ", "for ", "by ", "with "].iter().any(|word| words.starts_with(word));
+    let dedication = words.len() < SHORT / 2 && dedicates(&words.to_lowercase());
+    !is_credit(words) && !dedication
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::books::read;
+    use crate::stages::chunk::chunks::chunk;
+    use crate::stages::chunk::{Params, chapters};
+
+    /// Returns the first characters of a book's first chunk.
+    fn opening(path: &str, text: &str) -> String {
+        let book = read(path, text.as_bytes(), None).expect("reads");
+        let chunks = chunk(&book, &chapters(&book), &Params::default()).0;
+        chunks[0].text.trim_start().chars().take(8).collect()
+    }
+
+    #[test]
+    fn what_is_told_before_the_first_chapter_is_of_the_story() {
+        let en = "It rained on the weir all that night, and nobody in the mill slept; the wheel stood still.\n\n";
+        let zh = "　　河上没有风，水车停了三天，守夜的人都睡不着，只听见水从闸下过去。\n";
+        let chapters =
+            |heads: [&str; 3], told: &str| heads.map(|head| format!("{head}\n\n{}", told.repeat(30))).concat();
+        let en_book = chapters(["Chapter 1", "Chapter 2", "Chapter 3"], en);
+        let zh_book = chapters(["第一章", "第二章", "第三章"], zh);
+        for (before, expected) in [
+            (format!("RAIN\n\nby Nobody\n\n{}", en.repeat(6)), "It raine"),
+            (format!("RAIN\n\n“Come in,” said Ann.\n\n{}", en.repeat(6)), "“Come in"),
+            (format!("RAIN\n\nProduced by Nobody.\n\nTo Ann.\n\n{}", en.repeat(6)), "It raine"),
+            (format!("RAIN\n\nCopyright 1999. {}\n\n", en.repeat(6).replace("\n\n", " ")), "Chapter "),
+            (format!("RAIN\n\nABOUT THIS BOOK\n\n{}", en.repeat(6)), "Chapter "),
+            (
+                format!(
+                    "RAIN\n\nCONTENTS\n\nMud  1\nSun  9\nMoon  12\n\n{}\n\n",
+                    en.repeat(6).replace("\n\n", " ").trim()
+                ),
+                "It raine",
+            ),
+            (format!("RAIN\n\n{en}"), "Chapter "),
+        ] {
+            assert_eq!(opening("rain.txt", &format!("{before}{en_book}")), expected, "{before}");
+        }
+        for (before, expected) in [
+            (format!("河灯\n作者：某人\n{}", zh.repeat(6)), "河上没有风，水车"),
+            (format!("河灯\n\n本书由某某校对。\n\n{}", zh.repeat(6)), "河上没有风，水车"),
+            (format!("河灯\n\n内容简介：\n{}", zh.repeat(6)), "第一章\n\n　　河"),
+            (format!("河灯\n\n{zh}"), "第一章\n\n　　河"),
+        ] {
+            assert_eq!(opening("河灯.txt", &format!("{before}{zh_book}")), expected, "{before}");
+        }
+    }
+}

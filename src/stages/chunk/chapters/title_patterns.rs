@@ -1,0 +1,170 @@
+//! The forms of lines that may be titles without a number or a unit word.
+//!
+//! Looks at a single line; `titles` decides over the whole book whether it opens anything.
+
+use super::headings::{Candidate, Room, Strength, bare, is_loud};
+use crate::schema::Level;
+use crate::text::{DAYS, MONTHS, is_han};
+
+/// The minimum length of a chapter's text, in bytes.
+pub(crate) const LEAST: usize = 600;
+
+/// A form of titles, and the text required below them.
+pub(crate) struct Form {
+    /// Whether a line has this form.
+    pub(crate) fits: fn(&str) -> bool,
+    /// The minimum length of the text below one, in bytes.
+    pub(crate) least: usize,
+    /// The minimum average length of the text below them, in bytes. If more than 0, the titles must also start near the
+    /// beginning of the book.
+    pub(crate) mean: usize,
+}
+
+/// Capitals, or a few Chinese characters without punctuation.
+pub(crate) const CAPITALS: Form = Form { fits: title, least: LEAST, mean: 0 };
+/// Dates, as over the entries of a diary.
+pub(crate) const DATES: Form = Form { fits: date, least: 60, mean: 200 };
+/// Capitalised words, as for the stories of a collection.
+pub(crate) const NAMES: Form = Form { fits: name, least: LEAST, mean: 1500 };
+
+/// Lines in capitals that are not titles.
+const END: &[&str] =
+    &["THE END", "END OF", "FINIS", "CONTENTS", "TABLE OF", "ILLUSTRATION", "LIST OF", "BY ", "COPYRIGHT"];
+
+/// Whether a line is in capitals, or consists of a few Chinese characters without punctuation, and is not a date.
+pub(crate) fn title(line: &str) -> bool {
+    let line = bare(line);
+    let length = line.chars().count();
+    let letters = line.chars().filter(|c| c.is_alphabetic()).count();
+    let english = (3..=60).contains(&length)
+        && letters >= 3
+        && is_loud(line.split('(').next().unwrap_or(line))
+        && !line.ends_with([',', ';', ':', '!', '?', '-'])
+        && !line.starts_with(['“', '"', '‘', '\'', '[', '('])
+        && !END.iter().any(|end| line.starts_with(end));
+    let han = || line.chars().filter(|c| is_han(*c)).count();
+    let plain = |c: char| {
+        is_han(c) || c.is_ascii_alphanumeric() || matches!(c, ' ' | '\u{3000}' | '·' | '《' | '》' | '〇' | '○')
+    };
+    let chinese = (2..=16).contains(&length) && line.chars().all(plain) && han() * 2 > length;
+    (english || chinese) && !date(line)
+}
+
+/// Whether a line is only a date, perhaps with a day of the week, or the weather of a Chinese diary.
+fn date(line: &str) -> bool {
+    let line = bare(line);
+    if line.len() > 60 {
+        return false;
+    }
+    if line.chars().any(is_han) {
+        let (date, rest) = line.rfind(['日', '号', '號']).map_or((line, ""), |at| line.split_at(at + '日'.len_utf8()));
+        let number =
+            |c: char| c.is_ascii_digit() || "〇零○一二三四五六七八九十廿卅元正初腊０１２３４５６７８９".contains(c);
+        let signs = |c: char| number(c) || matches!(c, '年' | '月' | '日' | '号' | '號' | ' ' | '\u{3000}');
+        return date.contains('月')
+            && date.chars().all(signs)
+            && rest.chars().count() <= 12
+            && (rest.is_empty() || rest.starts_with([' ', '\u{3000}', '，', '（', '(']))
+            && !rest.contains(['。', '！', '？', '；', '：', '他', '她', '我']);
+    }
+    if line.len() == 4 && line.bytes().all(|byte| byte.is_ascii_digit()) {
+        return matches!(line.as_bytes()[0], b'1' | b'2');
+    }
+    let (mut month, mut day, mut numbers, mut place) = (false, false, 0, 0);
+    for word in line.split([' ', ',', '.', '—', '–', '-']).filter(|word| !word.is_empty()) {
+        let lower = word.to_ascii_lowercase();
+        let short = |name: &&str| *name == lower || (lower.len() >= 3 && name.starts_with(lower.as_str()));
+        let digits = lower.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        let ordinal = matches!(&lower[digits.len()..], "" | "st" | "nd" | "rd" | "th");
+        if MONTHS.iter().any(short) && word.starts_with(char::is_uppercase) {
+            month = true;
+        } else if DAYS.iter().any(short) {
+            day = true;
+        } else if !digits.is_empty() && digits.len() <= 4 && ordinal && digits.bytes().all(|byte| byte.is_ascii_digit())
+        {
+            numbers += 1;
+        } else if !matches!(lower.as_str(), "the" | "of" | "morning" | "evening" | "night" | "noon" | "afternoon") {
+            // The place where a letter was written comes before the date.
+            place += 1;
+            let is_place = !(month || day) && numbers == 0 && word.starts_with(char::is_uppercase) && place <= 3;
+            if !is_place {
+                return false;
+            }
+        }
+    }
+    let day = day && place == 0;
+    (month && (1..=2).contains(&numbers)) || (day && numbers == 0 && line.len() <= 24)
+}
+
+/// Words of a title that are not capitalised.
+const SMALL: &[&str] = &[
+    "a", "an", "and", "as", "at", "but", "by", "de", "for", "from", "in", "into", "la", "of", "on", "or", "the", "to",
+    "with",
+];
+/// Prefixes of other lines with capitalised words.
+const OTHERS: &[&str] =
+    &["by ", "dear ", "my dear", "your", "sir", "madam", "mr", "the end", "end of", "finis", "contents"];
+
+/// Whether each word of a line is capitalised, except for [`SMALL`] ones.
+fn name(line: &str) -> bool {
+    let line = bare(line);
+    let lower = || line.to_lowercase();
+    line.len() <= 50
+        && line.starts_with(char::is_uppercase)
+        && line.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '?' | '!' | '’'))
+        && line.split([' ', '-', '—']).filter(|word| !word.is_empty()).all(|word| {
+            let word = word.trim_start_matches(['“', '‘', '"', '\'', '(']);
+            word.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit()) || SMALL.contains(&word)
+        })
+        && line.split(' ').count() <= 9
+        && !OTHERS.iter().any(|other| lower().starts_with(other))
+}
+
+/// Returns the candidate for a title found by its form or in a table of contents.
+pub(crate) const fn listed() -> Candidate {
+    Candidate {
+        level: Level::Chapter,
+        number: None,
+        titled: true,
+        strength: Strength::Title,
+        room: Room::Alone,
+        story: true,
+        rule: usize::MAX,
+        section: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_and_names_are_told_from_what_is_said() {
+        for (line, is_date, is_name) in [
+            ("3 May", true, false),
+            ("Monday, June 4th, 1812.", true, false),
+            ("_Sept. 9._", true, false),
+            ("Thursday", true, true),
+            ("May I come in", false, false),
+            ("May", false, true),
+            ("1812", true, false),
+            ("9812", false, false),
+            ("Wick, March 3, 1812.", true, false),
+            ("Wick, 3rd March", true, true),
+            ("He came in May 1812", false, false),
+            ("一九二二年十二月三日　晴", true, false),
+            ("五月三日", true, false),
+            ("5月3日 星期二 小雨", true, false),
+            ("三月里的河", false, false),
+            ("五月三日，他来了。", false, false),
+            ("The Horse That Was Sold", false, true),
+            ("A Lamp for the Weir", false, true),
+            ("Dear Anna", false, false),
+            ("Yours Ever", false, false),
+            ("The horse was sold", false, false),
+            ("Nobody Came.", false, false),
+        ] {
+            assert_eq!((date(line), name(line)), (is_date, is_name), "{line}");
+        }
+    }
+}

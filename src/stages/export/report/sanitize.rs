@@ -1,0 +1,226 @@
+//! Texts for the report: control characters are made visible and the length is limited. The template escapes markup.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use crate::stages::export::quote_limits::Rights;
+
+// Lengths are counted in units: one per code point, or more if it is written in more than three bytes of HTML, such as
+// `<`, `&` and escaped control characters. So a limit on units also limits the bytes.
+
+/// The maximum length of the visible part of a text; the rest is collapsed.
+const OPEN: usize = 700;
+/// The maximum length of a text.
+const WHOLE: usize = 4_000;
+/// The size of a text's markup.
+const AROUND: usize = 80;
+
+/// A text in a visible and a collapsed part.
+#[derive(Debug, Default, PartialEq, Eq, Serialize)]
+pub(super) struct Shown {
+    /// The visible part.
+    open: String,
+    /// The collapsed part; may be empty.
+    folded: String,
+    /// The number of code points that are cut.
+    more: usize,
+}
+
+/// The remaining space, in units.
+#[derive(Debug)]
+pub(super) struct Room<'a> {
+    left: usize,
+    /// The maximum length of one text.
+    each: usize,
+    rights: &'a Rights,
+}
+
+impl<'a> Room<'a> {
+    /// Creates a space of `left` units. Quotations from the books are limited by `rights`.
+    pub(super) const fn new(left: usize, rights: &'a Rights) -> Self {
+        Self { left, each: WHOLE, rights }
+    }
+
+    /// Sets the maximum length of one text.
+    pub(super) const fn each(self, each: usize) -> Self {
+        Self { each, ..self }
+    }
+
+    /// Lets `fill` use at most `most` units; unused units are returned.
+    pub(super) fn part<T>(&mut self, most: usize, fill: impl FnOnce(&mut Self) -> T) -> T {
+        let most = most.min(self.left);
+        let mut part = Self { left: most, ..*self };
+        let filled = fill(&mut part);
+        self.left -= most - part.left;
+        filled
+    }
+
+    /// Returns whether no space is left.
+    pub(super) const fn is_spent(&self) -> bool {
+        self.left == 0
+    }
+
+    /// Subtracts the size of something that is always shown.
+    pub(super) const fn take(&mut self, units: usize) {
+        self.left = self.left.saturating_sub(units);
+    }
+
+    /// Returns a short text on one line and subtracts its length.
+    pub(super) fn line(&mut self, text: &str, most: usize) -> String {
+        let line = line(text, most);
+        self.take(line.chars().map(units).sum());
+        line
+    }
+
+    /// Returns a text for display and subtracts its length.
+    pub(super) fn show(&mut self, text: &str) -> Shown {
+        if text.is_empty() {
+            return Shown::default();
+        }
+        let text = self.rights.shortened(text);
+        let (shown, used) = shown(&text, self.each.min(self.left));
+        self.take(used + AROUND);
+        shown
+    }
+}
+
+/// Returns the size of a code point.
+fn units(c: char) -> usize {
+    let bytes = match c {
+        '<' | '>' => 4,
+        '&' => 5,
+        '"' | '\'' | '/' => 6,
+        c if steers(c) => 8,
+        c => c.len_utf8(),
+    };
+    bytes.div_ceil(3)
+}
+
+/// Splits a text after at most `most` units. Also returns the number of units used.
+fn divided(text: &str, most: usize) -> (&str, &str, usize) {
+    let mut used = 0;
+    for (at, c) in text.char_indices() {
+        if used + units(c) > most {
+            return (&text[..at], &text[at..], used);
+        }
+        used += units(c);
+    }
+    (text, "", used)
+}
+
+/// Returns a text for display and its length in units.
+fn shown(text: &str, most: usize) -> (Shown, usize) {
+    let (open, rest, first) = divided(text, OPEN.min(most));
+    let (folded, rest, second) = divided(rest, most.saturating_sub(OPEN));
+    (Shown { open: plain(open), folded: plain(folded), more: rest.chars().count() }, first + second)
+}
+
+/// Returns a short text such as a name on one line, cut after `most` units.
+pub(super) fn line(text: &str, most: usize) -> String {
+    let (line, rest, _) = divided(text, most);
+    let mut line = plain(line).replace(['\n', '\t'], " ");
+    if !rest.is_empty() {
+        line.push('…');
+    }
+    line
+}
+
+/// Returns whether a character affects how the surrounding text is displayed: control characters and bidirectional
+/// overrides.
+const fn steers(c: char) -> bool {
+    matches!(c, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+}
+
+/// Writes control characters and bidirectional overrides as `[U+202E]`. The direction marks of Arabic and Hebrew are
+/// kept.
+fn plain(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\t' => plain.push(c),
+            '\u{2028}' | '\u{2029}' => plain.push('\n'),
+            '\r' => {}
+            c if steers(c) => {
+                let _ = write!(plain, "[U+{:04X}]", u32::from(c));
+            }
+            // Noncharacters are errors in HTML.
+            c if u32::from(c) & 0xFFFE == 0xFFFE || matches!(c, '\u{fdd0}'..='\u{fdef}') => plain.push('\u{fffd}'),
+            c => plain.push(c),
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stages::export::Params;
+
+    #[test]
+    fn what_steers_is_written_out() {
+        for (text, expected) in [
+            ("plain, 红线 说", "plain, 红线 说"),
+            ("a\0b\u{1b}[31m", "a[U+0000]b[U+001B][31m"),
+            ("\u{202e}txt.exe\u{2066}x", "[U+202E]txt.exe[U+2066]x"),
+            ("שלום\u{200f}!", "שלום\u{200f}!"),
+            ("one\r\ntwo\u{2028}three", "one\ntwo\nthree"),
+            ("\u{ffff}\u{fdd0}\u{1fffe}", "\u{fffd}\u{fffd}\u{fffd}"),
+        ] {
+            assert_eq!(plain(text), expected);
+        }
+    }
+
+    #[test]
+    fn long_texts_are_folded_and_cut() {
+        for (letter, units) in
+            [("x", 1), ("雨", 1), ("<", 2), ("&", 2), ("\"", 2), ("\u{202e}", 3), ("\u{200f}", 1), ("𠮷", 2)]
+        {
+            let (whole, folded) = (WHOLE / units, (WHOLE - OPEN) / units);
+            let open = OPEN / units;
+            assert_eq!(shown(&letter.repeat(open), WHOLE).0.folded, "", "{letter}");
+            let (long, used) = shown(&letter.repeat(10_000), WHOLE);
+            assert_eq!(long.open, plain(&letter.repeat(open)), "{letter}");
+            assert_eq!(long.folded, plain(&letter.repeat(folded)), "{letter}");
+            assert!(used <= WHOLE && long.more == 10_000 - open - folded && long.more >= 10_000 - whole, "{letter}");
+        }
+        assert_eq!(line("a\nb\u{202e}c", 99), "a b[U+202E]c");
+        assert_eq!(line("红线女盗盒", 3), "红线女…");
+        assert_eq!(line("<<<<", 4), "<<…");
+    }
+
+    #[test]
+    fn of_a_book_is_shown_what_may_leave() {
+        let params = Params { max_quote_chars: Some(20), ..Params::default() };
+        for book in [
+            "The keeper climbed the stair as the lamp went out again, and the gulls said nothing of it.",
+            "守灯人上楼的时候灯又灭了，海鸥什么也没有说，只有潮水一遍一遍地拍着石阶，像是在数人。",
+        ] {
+            let mut rights = Rights::new(&params, Rights::letters(book));
+            rights.add(book);
+            let shown = Room::new(WHOLE, &rights).show(&format!("“{book}”"));
+            assert!(shown.open.contains("[…]") && shown.open.len() < book.len(), "{shown:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_shown_takes_room_and_no_more_than_there_is() {
+        let rights = Rights::new(&Params::default(), 0);
+        let mut room = Room::new(WHOLE + AROUND + 5, &rights);
+        room.show(&"x".repeat(100_000));
+        assert!(!room.is_spent());
+        let last = room.show("<&\"234");
+        assert_eq!((last.open.as_str(), last.more), ("<&", 4));
+        assert!(room.is_spent());
+        let none = room.show("雨");
+        assert_eq!((none.open.as_str(), none.more), ("", 1));
+        let mut room = Room::new(1_000, &rights);
+        room.part(300, |part| {
+            part.take(100);
+            part.show(&"x".repeat(9_000))
+        });
+        assert_eq!(room.left, 700);
+        room.part(300, |part| part.take(10));
+        assert_eq!(room.left, 690, "unused units are returned");
+    }
+}

@@ -1,0 +1,121 @@
+//! The table of splits in the report. It is the only part of a report that later commands rewrite: each config has a
+//! marked block in it.
+
+use std::fmt::Write as _;
+
+use super::sanitize::line;
+use crate::stages::export::amounts::thousands;
+use crate::stages::export::markers::{MarkFault, marked, places, replaced, splits_place as name};
+use crate::stages::export::split_rows::SplitRows;
+use crate::stages::export::tally::Table;
+
+/// The maximum length of a name, in units of [`shown`](super::sanitize).
+const NAME: usize = 60;
+/// The maximum length of the text about a split, in units of [`shown`](super::sanitize).
+const TOLD: usize = 1_000;
+
+/// Returns the rows of the table for all configs after a run, as HTML.
+pub(super) fn divisions(tables: &[Table]) -> String {
+    let mut html = String::new();
+    for of_config in tables.chunk_by(|one, other| one.config == other.config) {
+        let splits = of_config.iter().map(|table| (table.split, table.rows));
+        html.push_str(&marked(&name(of_config[0].config), &rows(of_config[0].config, splits)));
+    }
+    html
+}
+
+/// Returns a report with the new splits of a config. `section` is the text about the split on the card. Returns `None`
+/// if the report has no block for the config.
+pub fn rereport(html: &str, config: &str, splits: &[SplitRows], section: &str) -> Result<Option<String>, MarkFault> {
+    let mut text = rows(config, splits.iter().map(|split| (split.name.as_str(), split.rows)));
+    // The table of strata is only on the card.
+    let how = section.split("\n\n").next().unwrap_or_default();
+    let _ = writeln!(text, "<tr><td colspan=\"3\" class=\"text soft small\">{}</td></tr>", prose(&line(how, TOLD)));
+    replaced(html, &name(config), &text)
+}
+
+/// Returns whether a report lists exactly these splits of a config with these numbers of rows, or `None` if it has no
+/// block for the config.
+pub fn report_tells<'a>(
+    html: &str,
+    config: &str,
+    splits: impl Iterator<Item = (&'a str, usize)>,
+) -> Result<Option<bool>, MarkFault> {
+    let wanted = name(config);
+    match places(html, &wanted).into_iter().find(|(name, _)| *name == wanted) {
+        None => Ok(None),
+        Some((_, within)) => {
+            // A run may list its splits in another order.
+            let sorted = |text: &str| {
+                let mut rows: Vec<String> =
+                    text.lines().filter(|line| line.starts_with(ROW)).map(str::to_owned).collect();
+                rows.sort_unstable();
+                rows
+            };
+            Ok(Some(sorted(within?) == sorted(&rows(config, splits))))
+        }
+    }
+}
+
+/// The start of a row of the table.
+const ROW: &str = "<tr class=\"split\">";
+
+fn rows<'a>(config: &str, splits: impl Iterator<Item = (&'a str, usize)>) -> String {
+    let mut html = String::new();
+    for (split, rows) in splits {
+        let (config, split) = (escaped(&line(config, NAME)), escaped(&line(split, NAME)));
+        let rows = thousands(rows as u64);
+        let _ = writeln!(html, "{ROW}<td>{config}</td><td dir=\"auto\">{split}</td><td class=\"n\">{rows}</td></tr>");
+    }
+    html
+}
+
+/// Converts a line of Markdown to HTML: code spans only.
+fn prose(line: &str) -> String {
+    let mut html = String::new();
+    for (at, part) in line.split('`').enumerate() {
+        let (begin, end) = if at % 2 == 1 { ("<code>", "</code>") } else { ("", "") };
+        let _ = write!(html, "{begin}{}{end}", escaped(part));
+    }
+    html
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn splits(names: &[(&str, usize)]) -> Vec<SplitRows> {
+        names.iter().map(|(name, rows)| SplitRows { name: (*name).to_owned(), rows: *rows, bytes: 0 }).collect()
+    }
+
+    #[test]
+    fn a_config_s_rows_are_written_again_and_the_rest_stays() {
+        let first = |config, split, count| marked(&name(config), &rows(config, [(split, count)].into_iter()));
+        let html = format!("<table>\n{}{}</table>", first("samples", "test", 1200), first("scenes", "train", 3));
+        let section = "Divided by <hand> with `seed` 0. 按人物。\n\n| a |\n";
+        let told = rereport(&html, "samples", &splits(&[("dev", 200), ("test", 1000)]), section)
+            .unwrap()
+            .expect("the block exists");
+        assert!(
+            told.contains("Divided by &lt;hand&gt; with <code>seed</code> 0. 按人物。</td>") && !told.contains("| a |")
+        );
+        assert!(told.ends_with(&format!("{}</table>", first("scenes", "train", 3))));
+        let tells = |config, splits: &[(&str, usize)]| {
+            report_tells(&told, config, splits.iter().map(|(split, rows)| (*split, *rows))).unwrap()
+        };
+        assert_eq!(tells("samples", &[("dev", 200), ("test", 1000)]), Some(true));
+        assert_eq!(tells("samples", &[("test", 1000), ("dev", 200)]), Some(true), "the order does not matter");
+        assert_eq!(tells("samples", &[("dev", 200)]), Some(false));
+        assert_eq!(tells("samples", &[("test", 1200)]), Some(false));
+        assert_eq!((tells("scenes", &[("train", 3)]), tells("roles", &[])), (Some(true), None));
+        let once = rereport(&told, "samples", &splits(&[("test", 1200)]), section).unwrap().expect("the block exists");
+        let again = rereport(&once, "samples", &splits(&[("dev", 200), ("test", 1000)]), section).unwrap();
+        assert_eq!(again, Some(told));
+        assert_eq!(rereport(&html, "roles", &[], "").unwrap(), None);
+        assert!(rereport(&html.replace("<!-- /", "<!-- "), "samples", &[], "").is_err());
+    }
+}

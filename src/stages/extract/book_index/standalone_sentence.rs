@@ -1,0 +1,306 @@
+//! Decides whether a sentence of the book is understandable without context, and rewrites its beginning so that it is:
+//! removes connectives and storytelling formulas, and replaces a pronoun by a name. The rest of the sentence is
+//! unchanged.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::attribution::Gender;
+use crate::schema::Language;
+use crate::stages::extract::lexicon::{Words, english, opening};
+use crate::text::is_han;
+
+/// A sentence rewritten to be read without context.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Standing {
+    pub(crate) text: String,
+    /// Whether it is understandable without context.
+    pub(crate) alone: bool,
+    /// Whether it is in the first person.
+    pub(crate) first_person: bool,
+}
+
+struct Rules {
+    /// A connective at the beginning; the group is the rest of the sentence.
+    leads: Regex,
+    /// A pronoun at the beginning; group 1 is a subject, group 2 a possessive.
+    head: Regex,
+    /// Beginnings that refer back.
+    dependent: Regex,
+    /// Beginnings matched by `dependent` that do not refer back.
+    allowed: Regex,
+    /// Pronouns for people.
+    pronoun: Regex,
+    /// Phrases that refer back from within, and storytelling formulas.
+    formula: Regex,
+}
+
+static ENGLISH: LazyLock<Rules> = LazyLock::new(|| Rules {
+    leads: english(
+        r"^(?:But|And|Then|So|Yet|Now|However|Meanwhile|Accordingly|Nevertheless|Indeed|At last|Presently|Of course|Finally),? ((?:the|an?|his|her|its|their|he|she|they|when|as|while|in|on|at|after|before|all|every|no|there|I|we|[A-Z]\w+)\b.*)$",
+    ),
+    head: english(r"^(?:(He|She)|(His|Her)) "),
+    dependent: opening(
+        r"^(?:(?:He|She|It|They|His|Her|Its|Their|Him|This|That|These|Those|Such|But|And|Then|So|Or|Nor|Yet|For|Here|There|Thus|Hence|Which|Whereupon|Thereupon|Hereupon|Another|Others|Neither|Both|None|Once more|Again|Not|Also|Still|Even|Likewise|Instead|Otherwise|Next|Besides|Moreover|Therefore|Perhaps|Well|Oh|No|Yes|Ah|Add|Consider|What)\b|The (?:former|latter|other|others|same|two|three|rest|second|first|next|last|reply|answer|question|words?)\b|(?:At|With|On|Upon|In|By|For|After|From|To|Of|All|Some|One|Most|Each|Between|During|Without) (?:this|that|these|those|which|whom|it|them|him|her|such|all|of (?:them|these|those))\b|(?:One|Two|Three|Some|Many|Most|Several|Each) of (?:the|them|these|those)\b|Had |Was |Were |Did )",
+    ),
+    allowed: opening(
+        r"^(?:There (?:was|were|stood|lay|came|had been|lived)\b|It (?:was|had been) (?:now |already |still |nearly |almost |about |a |an |the |in |on |just |past )*(?:\w+ ){0,3}(?:morning|evening|night|afternoon|noon|dusk|dawn|day|midnight|spring|summer|autumn|winter|o[’']clock|weather|month|week|year|January|February|March|April|May|June|July|August|September|October|November|December|Sunday|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday)\b|Both (?:[A-Z]\w+)|That (?:night|evening|morning|day|afternoon|summer|winter|autumn|spring)\b)",
+    ),
+    pronoun: english(r"\b(?:he|she|him|her|his|hers|himself|herself|they|them|their|theirs)\b"),
+    formula: english(
+        r"\b(?:(?:this|these|such an?) (?:wish|proposal|news|idea|answer|question|reply|remark|speech|declaration|intelligence|account|offer|request|invitation|thought|sentiment|argument|suggestion|advice|conversation|explanation|assurance|information|letter|word|manner|address|point|subject|circumstance|discovery)s?\b|the former|the latter|as follows|aforesaid|above-mentioned|(?:of|for|with|to|at|by|about|from) (?:it|them|this|that)[,.;])|\breader\b",
+    ),
+});
+
+static CHINESE: LazyLock<Rules> = LazyLock::new(|| {
+    let valid = "the pattern is built in and tested";
+    Rules {
+        leads: Regex::new(
+            "^(?:话说|話說|却说|卻說|且说|且說|再说|再說|如今且说|如今且說|闲话休题|原来|原來|只见|只見|但见|但見|却见|卻見|于是|於是|因此|所以|然而|不过|不過|可是|但是|不想|不料|谁知|誰知|哪知|当下|當下|这里|這裡|那里|那裡|单说|單說|单表|單表|不言)，?(.{6,})$",
+        )
+        .expect(valid),
+        head: Regex::new("^(?:([他她])|([他她]的))[^们們]").expect(valid),
+        dependent: Regex::new(
+            "^(?:[叫命令请請向把将將对對给給送拿问問他她它此其但可却卻又也便就还還再而并並则則因故遂忽方才纔说說道问問笑这這那彼随隨众眾的了着著亦竟仍]|今[忽又见見]|第[一二三四五六七八九十]+[件个個]|一面|一时|一時|二人|两人|兩人|三人|两个|兩個|大家|只得|正说|正說|于是|於是|因此|所以|然而|不过|不過|听了|聽了|听罢|聽罢|看了|看罢|如此|如今|果然|及至|不知|只是|只因|连忙|連忙|忙|后来|後來|原来|原來|吓得|嚇得|何|岂|豈|若|凡|盖|蓋|夫|是以|自己|剩的|[走来來][至到]|正[欲要在没沒]|方欲|剩下|先)",
+        )
+        .expect(valid),
+        allowed: Regex::new("^(?:[这這那](?:一?日|一?年|一?晚|一?夜|一?天|时|時)|正月|方[^才纔能可]|[这這](?:[^，。]{1,5}(?:姓|叫|名|乃|便是|本是|原是|[，]))|[说說]不|其[时時])").expect(valid),
+        pronoun: Regex::new("[他她]").expect(valid),
+        formula: Regex::new(
+            "下回分解|后事如何|後事如何|且听下|且聽下|有诗|有詩|诗曰|詩曰|词曰|詞曰|云：|曰：|不提|不在话下|不在話下|按下|看官|列位|话分两头|話分兩頭|此话|此話|一語未了|一语未了|话犹未了|話猶未了|分教",
+        )
+        .expect(valid),
+    }
+});
+
+/// A Chinese sentence that begins with a place.
+static PLACED: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new("^[^，。]{1,8}[上下里裡中内內前后後边邊旁外](?:[坐站立走来來躺蹲挂掛有放摆擺只]|，)")
+        .expect("the pattern is built in and tested")
+});
+
+/// A Chinese sentence that introduces speech without quotation marks, so that the text after it belongs to it.
+static HANDS_OVER: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        "(?:[说說问問笑叹嘆喝骂罵答叫喊劝勸哭]道|[，]道|[^知味公街渠河水铁鐵人厚霸地孝难難报報称稱]道|曰|云)[。．]$",
+    )
+    .expect("the pattern is built in and tested")
+});
+
+/// Chinese words before an object: a name after them is not the subject.
+const BEFORE_AN_OBJECT: [char; 27] = [
+    '见', '見', '听', '聽', '看', '瞧', '叫', '命', '令', '把', '将', '將', '给', '給', '向', '对', '對', '请', '請',
+    '问', '問', '替', '找', '望', '拉', '劝', '勸',
+];
+
+/// An `it` in the first clause that stands for a thing, not for weather, time or the rest of the clause.
+static IT: LazyLock<Regex> = LazyLock::new(|| {
+    english(
+        r"\bit(?: (?:for|with|to|in|on|at|by|through|over|from|into|and|out|up|down|away|off|back|again|all|about|upon|under|round|very|open|shut)\b|[.,;:]|$)",
+    )
+});
+
+/// A noun phrase that such an `it` may refer to.
+static THING: LazyLock<Regex> =
+    LazyLock::new(|| english(r"\b(?:an?|the|his|her|their|its|my|some|no|one|this|that|every|each) \w+"));
+
+/// Whether the first clause of an English sentence has an `it` without anything before it to refer to.
+fn leans_within(text: &str) -> bool {
+    IT.find(text).is_some_and(|it| {
+        let before = &text[..it.start()];
+        !before.contains([',', ';', ':']) && !THING.is_match(before)
+    })
+}
+
+/// Rewrites a sentence to be read without context. `subject` is the name of the person that a pronoun at its beginning
+/// refers to; `people` returns the people a text names, with byte offset and gender.
+pub(crate) fn stand(
+    text: &str,
+    language: Language,
+    subject: Option<&str>,
+    people: impl Fn(&str) -> Vec<(usize, Gender)>,
+) -> Standing {
+    let rules = if language == Language::En { &*ENGLISH } else { &*CHINESE };
+    let mut text = if language == Language::En { small(text) } else { text.to_owned() };
+    while let Some(rest) = rules.leads.captures(&text).and_then(|found| found.get(1)) {
+        text = capital(rest.as_str());
+    }
+    // A sentence about what someone sees another person do is about the other person.
+    if let Some(rest) = text.strip_prefix(['见', '見'])
+        && people(rest).first().is_some_and(|(at, _)| *at == 0)
+    {
+        text.drain(..text.len() - rest.len());
+    }
+    if let (Some(subject), Some(found)) = (subject, rules.head.captures(&text)) {
+        let (end, owns) = match (found.get(1), found.get(2)) {
+            (Some(pronoun), _) => (pronoun.end(), ""),
+            (_, Some(pronoun)) => (pronoun.end(), if language == Language::En { "’s" } else { "的" }),
+            (None, None) => (0, ""),
+        };
+        text = format!("{}{owns}{}", capital(subject), &text[end..]);
+    }
+    let points_back = rules.dependent.is_match(&text) && !rules.allowed.is_match(&text);
+    let names = people(&text);
+    let first_name = names.first().map(|(at, _)| *at);
+    let unclear = rules.pronoun.find_iter(&text).any(|found| {
+        let not = match found.as_str() {
+            "he" | "him" | "his" | "himself" => Gender::Female,
+            "she" | "her" | "hers" | "herself" => Gender::Male,
+            _ => Gender::Unknown,
+        };
+        !names.iter().any(|(at, gender)| *at < found.start() && (not == Gender::Unknown || *gender != not))
+    });
+    let closed = match language {
+        // `XI.` and `An end.` say nothing.
+        Language::En => text.split(' ').nth(2).is_some() && text.trim_end_matches(['’', '”', '"', ')']).ends_with('.'),
+        Language::Zh => text.ends_with(['。', '．']) && !HANDS_OVER.is_match(&text),
+    };
+    // Chinese sentences often omit the subject; then they must begin with a name, a time or a place.
+    let told_of = language == Language::En
+        || first_name.is_some_and(|name| name <= 36 && !text[..name].contains(&BEFORE_AN_OBJECT[..]))
+        || PLACED.is_match(&text)
+        || text.split_once(['，', '；']).is_some_and(|(clause, _)| Words::of(language).setting(clause) > 0);
+    // If two people are named, `the former` is one of them.
+    let formula =
+        rules.formula.find(&text).is_some_and(|found| !(found.as_str().starts_with("the ") && names.len() > 1));
+    let within = language == Language::En && leans_within(&text);
+    let alone = !points_back && !unclear && !within && closed && told_of && !formula && !is_verse(&text);
+    let first_person = Words::of(language).is_first_person(&text);
+    Standing { text, alone, first_person }
+}
+
+/// Lower-cases the words in capitals that open a chapter.
+fn small(text: &str) -> String {
+    let loud =
+        |word: &&str| word.chars().filter(|c| c.is_alphabetic()).count() > 1 && !word.chars().any(char::is_lowercase);
+    let opening = text.split(' ').take_while(loud).count();
+    if opening == 0 {
+        return text.to_owned();
+    }
+    let words = text
+        .split(' ')
+        .enumerate()
+        .map(|(at, word)| if at < opening { capital(&word.to_lowercase()) } else { word.to_owned() });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// Whether a Chinese sentence is a couplet: clauses of five or seven characters, all of the same length.
+fn is_verse(text: &str) -> bool {
+    let text = text.trim_end_matches(['。', '．']);
+    let lengths: Vec<usize> = text.split(['，', '；', '、']).map(|clause| clause.chars().count()).collect();
+    text.starts_with(is_han)
+        && lengths.len() > 1
+        && matches!(lengths[0], 5 | 7)
+        && lengths.iter().all(|length| *length == lengths[0])
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+/// Normalizes text of the book: removes the underscores that mark emphasis, and unifies full stops.
+pub(crate) fn written(text: &str) -> String {
+    let mut written = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            // In a date such as `17__` they belong to the text.
+            '_' if !written.ends_with(|before: char| before.is_ascii_digit() || before == '_') => {}
+            '．' if written.chars().next_back().is_some_and(|before| is_han(before) || "’”）」』".contains(before)) =>
+            {
+                written.push('。');
+            }
+            c => written.push(c),
+        }
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(language: Language, names: &[&str], text: &str, subject: Option<&str>, expected: Option<&str>) {
+        let people = |text: &str| {
+            let gender = |name: &str| if name == "Anna" { Gender::Female } else { Gender::Male };
+            let mut found: Vec<(usize, Gender)> =
+                names.iter().flat_map(|name| text.match_indices(name)).map(|(at, name)| (at, gender(name))).collect();
+            found.sort_by_key(|(at, _)| *at);
+            found
+        };
+        let standing = stand(text, language, subject, people);
+        assert_eq!(standing.alone.then_some(standing.text.as_str()), expected, "{text}: {standing:?}");
+    }
+
+    #[test]
+    fn english_sentences_say_of_whom_they_tell() {
+        for (text, subject, expected) in [
+            ("But Anna went home.", None, Some("Anna went home.")),
+            ("He went home.", Some("Boris"), Some("Boris went home.")),
+            ("His boat lay in the reeds.", Some("the miller"), Some("The miller’s boat lay in the reeds.")),
+            ("He went home.", None, None),
+            ("And then they all went home.", None, None),
+            ("Anna took off her hat.", None, Some("Anna took off her hat.")),
+            ("Boris looked at her.", None, None),
+            (
+                "When Anna and Boris were alone, the former sat down.",
+                None,
+                Some("When Anna and Boris were alone, the former sat down."),
+            ),
+            ("The lamp in his room was out.", None, None),
+            ("At that the dog barked.", None, None),
+            ("There was a mill by the river.", None, Some("There was a mill by the river.")),
+            ("It was a wet evening in March.", None, Some("It was a wet evening in March.")),
+            ("It was more than Anna could bear.", None, None),
+            ("If only Anna had stayed!", None, None),
+            ("Then came the flood.", None, None),
+            ("AS soon as Anna came, it rained.", None, Some("As soon as Anna came, it rained.")),
+            ("XI.", None, None),
+            ("Anna had been afraid of it for fifty years.", None, None),
+            ("Anna watches it through blue glass.", None, None),
+            ("Anna took the lamp and put it on the table.", None, Some("Anna took the lamp and put it on the table.")),
+            ("Anna found it hard to smile.", None, Some("Anna found it hard to smile.")),
+        ] {
+            check(Language::En, &["Anna", "Boris", "miller"], text, subject, expected);
+        }
+        for name in ["Noël", "Itō", "Forêt", "Noel"] {
+            let text = format!("{name} took off his hat.");
+            check(Language::En, &[name], &text, None, Some(&text));
+        }
+        check(Language::En, &["Noël"], "No, Noël went home.", None, None);
+    }
+
+    #[test]
+    fn chinese_sentences_say_of_whom_they_tell() {
+        for (text, subject, expected) in [
+            ("话说陆平到了渠县。", None, Some("陆平到了渠县。")),
+            ("他敲了敲门。", Some("陆平"), Some("陆平敲了敲门。")),
+            ("他的灯灭了。", Some("陆平"), Some("陆平的灯灭了。")),
+            ("他们敲了敲门。", Some("陆平"), None),
+            ("他敲了敲门。", None, None),
+            ("说罢，领牌而去。", None, None),
+            ("陆平昨夜过河桥，河上无风水自摇。", None, None),
+            ("见陆平坐在船头。", None, Some("陆平坐在船头。")),
+            ("摇着头走开了。", None, None),
+            ("陆平叫他坐下。", None, Some("陆平叫他坐下。")),
+            ("三月初一，城外起了大雾。", None, Some("三月初一，城外起了大雾。")),
+            ("不知陆平性命如何，且听下回分解。", None, None),
+            ("陸平歎了一口氣．", None, Some("陸平歎了一口氣．")),
+            ("的头面，陆平拿了来才好。", None, None),
+            ("今忽见陆平来了，便站起来。", None, None),
+            ("陆平心中欢喜，却瞅着船笑道。", None, None),
+            ("陆平心中一点也不知道。", None, Some("陆平心中一点也不知道。")),
+            ("拿手拉陆平坐下。", None, None),
+        ] {
+            check(Language::Zh, &["陆平", "陸平"], text, subject, expected);
+        }
+    }
+
+    #[test]
+    fn the_marks_of_a_file_are_not_read() {
+        assert_eq!(written("I said _that_, once, in 17__."), "I said that, once, in 17__.");
+        assert_eq!(written("他走了．门开着．"), "他走了。门开着。");
+        assert_eq!(written("Ｖｏｌ．２"), "Ｖｏｌ．２");
+    }
+}

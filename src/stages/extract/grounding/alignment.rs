@@ -1,0 +1,535 @@
+//! Decides whether an utterance says the same as a passage: aligns the two word by word and judges the differences.
+//!
+//! Another name, another number, or a negation more or less changes the meaning, however similar the rest is; a typo, a
+//! missing `oh` or a contraction does not. Does not search: the passage is given.
+
+use std::collections::HashMap;
+
+use super::tokens::{Begins, Kind, Word, is_common};
+use crate::schema::Language;
+
+/// An utterance aligned with the most similar passage.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Alignment {
+    /// The share of letters that the utterance and its range of the passage have in common, 0 to 1.
+    pub(crate) similarity: f64,
+    /// The share of the utterance's letters that the passage has, 0 to 1.
+    pub(crate) covered: f64,
+    /// The range of words of the passage that it matches.
+    pub(crate) words: (usize, usize),
+    /// The first difference that changes the meaning.
+    pub(crate) alteration: Option<Alteration>,
+}
+
+/// A difference that changes the meaning.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Alteration {
+    /// The words of the utterance; empty if they are missing.
+    pub(crate) line: String,
+    /// The words of the book; empty if they are missing.
+    pub(crate) book: String,
+}
+
+impl Alteration {
+    fn of(line: &[&Word], book: &[&Word]) -> Self {
+        let text = |words: &[&Word]| {
+            let blank = if words.iter().any(|word| word.is_han()) { "" } else { " " };
+            words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(blank)
+        };
+        Self { line: text(line), book: text(book) }
+    }
+}
+
+/// One step of an alignment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Same(usize, usize),
+    /// A typo.
+    Slip(usize, usize),
+    Other(usize, usize),
+    /// Only in the utterance.
+    Added(usize),
+    /// Only in the passage.
+    Missing(usize),
+}
+
+/// Utterances of at most this many words are short.
+const SHORT: usize = 5;
+
+/// Whether a word that is capitalized at the beginning of a sentence also occurs in lower case.
+pub(crate) type IsUsed<'a> = &'a dyn Fn(&str) -> bool;
+
+/// Aligns an utterance with a passage. `None` if they have nothing in common.
+pub(crate) fn align(line: &[Word], passage: &[Word], language: Language, is_used: IsUsed<'_>) -> Option<Alignment> {
+    let steps = steps(line, passage);
+    let common = |step: &Step| matches!(step, Step::Same(..) | Step::Slip(..));
+    let first = steps.iter().find(|step| common(step)).and_then(|step| step.book())?;
+    let last = steps.iter().rfind(|step| common(step)).and_then(|step| step.book())?;
+    let (mut alike, mut all, mut covered, mut whole) = (0.0, 0.0, 0.0, 0.0);
+    for step in &steps {
+        let own = step.line().map_or(0.0, |at| line[at].weight());
+        let other = step.book().map_or(0.0, |at| passage[at].weight());
+        all += own + other;
+        whole += own;
+        covered += if common(step) { own } else { 0.0 };
+        alike += match step {
+            Step::Same(..) => own + other,
+            Step::Slip(..) => 0.9 * (own + other),
+            _ => 0.0,
+        };
+    }
+    let judge = Judge { line, passage, is_used };
+    let alteration = judge.altered(&steps, language).or_else(|| cut(passage, first, last, is_used));
+    let similarity = if all > 0.0 { alike / all } else { 0.0 };
+    let covered = if whole > 0.0 { covered / whole } else { 0.0 };
+    Some(Alignment { similarity, covered, words: (first, last + 1), alteration })
+}
+
+impl Step {
+    /// Returns the step shifted by an offset in both texts.
+    const fn behind(self, own: usize, other: usize) -> Self {
+        match self {
+            Self::Same(line, book) => Self::Same(line + own, book + other),
+            Self::Slip(line, book) => Self::Slip(line + own, book + other),
+            Self::Other(line, book) => Self::Other(line + own, book + other),
+            Self::Added(line) => Self::Added(line + own),
+            Self::Missing(book) => Self::Missing(book + other),
+        }
+    }
+
+    const fn line(self) -> Option<usize> {
+        match self {
+            Self::Same(line, _) | Self::Slip(line, _) | Self::Other(line, _) | Self::Added(line) => Some(line),
+            Self::Missing(_) => None,
+        }
+    }
+
+    const fn book(self) -> Option<usize> {
+        match self {
+            Self::Same(_, book) | Self::Slip(_, book) | Self::Other(_, book) | Self::Missing(book) => Some(book),
+            Self::Added(_) => None,
+        }
+    }
+}
+
+/// Maximum number of word pairs to align at once; longer texts are first split at exact matches.
+const MOST_PAIRS: usize = 1 << 18;
+
+/// The number of consecutive words (English) or characters (Chinese) that make an anchor in a long utterance.
+const ANCHOR: (usize, usize) = (3, 6);
+
+/// Finds a cheap alignment of an utterance with a range of the passage; words of the passage before and after the range
+/// cost nothing. It is optimal unless one of the two is long.
+fn steps(line: &[Word], passage: &[Word]) -> Vec<Step> {
+    if line.len() * passage.len() <= MOST_PAIRS {
+        return block(line, passage, [true, true]);
+    }
+    let mut steps = Vec::with_capacity(line.len() + 16);
+    let (mut own, mut book) = (0, 0);
+    let anchors = anchors(line, passage);
+    let first = anchors.first().copied();
+    for (next, other) in anchors.into_iter().chain([(line.len(), passage.len())]) {
+        let is_free = [first.is_none_or(|first| (next, other) == first), next == line.len()];
+        let (lines, books) = (&line[own..next], &passage[book..other]);
+        let found = if lines.len() * books.len() <= MOST_PAIRS {
+            block(lines, books, is_free)
+        } else {
+            unlike(lines.len(), books.len(), is_free)
+        };
+        steps.extend(found.into_iter().map(|step| step.behind(own, book)));
+        (own, book) = (next, other);
+    }
+    steps
+}
+
+/// Returns the positions of word sequences that occur exactly once in each text, in increasing order in both.
+fn anchors(line: &[Word], passage: &[Word]) -> Vec<(usize, usize)> {
+    fn places(words: &[Word], length: usize) -> HashMap<Vec<&str>, Option<usize>> {
+        let mut places: HashMap<Vec<&str>, Option<usize>> = HashMap::new();
+        for (at, run) in words.windows(length).enumerate() {
+            let run: Vec<&str> = run.iter().map(|word| word.text.as_str()).collect();
+            places.entry(run).and_modify(|place| *place = None).or_insert(Some(at));
+        }
+        places
+    }
+    let length = if line.iter().any(Word::is_han) { ANCHOR.1 } else { ANCHOR.0 };
+    let others = places(passage, length);
+    let mut pairs: Vec<(usize, usize)> =
+        places(line, length).into_iter().filter_map(|(run, place)| Some((place?, (*others.get(&run)?)?))).collect();
+    pairs.sort_unstable();
+    // The longest increasing chain: for each length the chain that ends earliest, with the predecessor of each pair.
+    let (mut ends, mut before): (Vec<usize>, Vec<Option<usize>>) = (Vec::new(), Vec::with_capacity(pairs.len()));
+    for (at, (_, place)) in pairs.iter().enumerate() {
+        let length = ends.partition_point(|end: &usize| pairs[*end].1 < *place);
+        before.push(length.checked_sub(1).map(|last| ends[last]));
+        if length == ends.len() { ends.push(at) } else { ends[length] = at }
+    }
+    let mut chain: Vec<(usize, usize)> =
+        std::iter::successors(ends.last().copied(), |at| before[*at]).map(|at| pairs[at]).collect();
+    chain.reverse();
+    chain
+}
+
+/// Returns steps for texts that are not compared: all words differ.
+fn unlike(line: usize, book: usize, is_free: [bool; 2]) -> Vec<Step> {
+    let both = line.min(book);
+    // Words of the passage at a free side are skipped.
+    let book = if is_free.contains(&true) { both } else { book };
+    let others = (0..both).map(|at| Step::Other(at, at));
+    others.chain((both..line).map(Step::Added)).chain((both..book).map(Step::Missing)).collect()
+}
+
+/// Finds the cheapest alignment of two texts; words of the passage at a free side cost nothing.
+fn block(line: &[Word], passage: &[Word], [before, after]: [bool; 2]) -> Vec<Step> {
+    const SLIP: u32 = 2;
+    // Significant words are rather replaced by one of the same kind than missing in one place and added in another.
+    let other_way = |a: &Word, b: &Word| if a.kind == b.kind && a.kind != Kind::Plain { 4 } else { 7 };
+    let skip = |word: &Word| if word.kind == Kind::Filler { 1 } else { 5 };
+    let width = passage.len() + 1;
+    let mut costs = vec![0_u32; (line.len() + 1) * width];
+    // The step that led to a cell: 0 same, 1 typo, 2 other, 3 added, 4 missing.
+    let mut ways = vec![4_u8; costs.len()];
+    for (column, word) in passage.iter().enumerate().filter(|_| !before) {
+        costs[column + 1] = costs[column] + skip(word);
+    }
+    for (row, word) in line.iter().enumerate() {
+        let (above, here) = (row * width, (row + 1) * width);
+        costs[here] = costs[above] + skip(word);
+        ways[here] = 3;
+        for (column, other) in passage.iter().enumerate() {
+            let (cost, way) = if word.text == other.text {
+                (0, 0)
+            } else if is_slip(word, other) {
+                (SLIP, 1)
+            } else {
+                (other_way(word, other), 2)
+            };
+            let mut best = (costs[above + column] + cost, way);
+            let added = costs[above + column + 1] + skip(word);
+            let missing = costs[here + column] + skip(other);
+            // Prefer a missing second word to an added first one.
+            let gap = if missing <= added { (missing, 4) } else { (added, 3) };
+            if gap.0 < best.0 {
+                best = gap;
+            }
+            (costs[here + column + 1], ways[here + column + 1]) = best;
+        }
+    }
+    let end = line.len() * width;
+    let last = width - 1;
+    let cheapest = (0..width).min_by_key(|column| (costs[end + column], *column)).unwrap_or(0);
+    let mut book = if after { cheapest } else { last };
+    let mut own = line.len();
+    let mut steps = Vec::with_capacity(own + 4);
+    while own > 0 || !before && book > 0 {
+        let way = ways[own * width + book];
+        let step = match way {
+            3 => Step::Added(own - 1),
+            4 => Step::Missing(book - 1),
+            0 => Step::Same(own - 1, book - 1),
+            1 => Step::Slip(own - 1, book - 1),
+            _ => Step::Other(own - 1, book - 1),
+        };
+        own -= usize::from(way != 4);
+        book -= usize::from(way != 3);
+        steps.push(step);
+    }
+    steps.reverse();
+    steps
+}
+
+/// Whether one word is a typo of the other. In names, numbers and negations only a missing, added or transposed letter
+/// counts, and never the first letter: `Stott` is not `Scott`, `ever` is not `never`.
+fn is_slip(line: &Word, book: &Word) -> bool {
+    let (a, b) = (line.text.as_str(), book.text.as_str());
+    if line.is_han() || book.is_han() {
+        return false;
+    }
+    let (length, other) = (a.len(), b.len());
+    if length.min(other) < 4 || length.abs_diff(other) > 2 || denies(a, b) || denies(b, a) {
+        return false;
+    }
+    let counts = |word: &Word| matches!(word.kind, Kind::Name | Kind::Number | Kind::Negation);
+    if counts(book) || counts(line) {
+        let grave = line.kind != book.kind && counts(line) && line.kind != Kind::Name;
+        let digits = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
+        if grave || digits(a) || digits(b) || book.kind == Kind::Negation && other < 5 {
+            return false;
+        }
+        let swapped = length == other && strsim::osa_distance(a, b) == 1 && strsim::levenshtein(a, b) == 2;
+        let longer = length != other && strsim::levenshtein(a, b) == 1;
+        return a.chars().next() == b.chars().next() && (swapped || longer && length.max(other) >= 5);
+    }
+    strsim::osa_distance(a, b) <= if length.min(other) >= 8 { 2 } else { 1 }
+}
+
+/// Whether a word is another one with a negative prefix.
+fn denies(long: &str, short: &str) -> bool {
+    let begins = |prefix: &&str| long.strip_prefix(*prefix).is_some_and(|rest| rest == short && rest.len() > 2);
+    ["un", "in", "im", "dis", "non", "ir", "il", "mis"].iter().any(begins)
+}
+
+/// Judges the differences of an alignment.
+struct Judge<'a> {
+    line: &'a [Word],
+    passage: &'a [Word],
+    is_used: IsUsed<'a>,
+}
+
+impl Judge<'_> {
+    fn altered(&self, steps: &[Step], language: Language) -> Option<Alteration> {
+        for (at, step) in steps.iter().enumerate() {
+            let own = step.line().map(|at| &self.line[at]);
+            let other = step.book().map(|at| &self.passage[at]);
+            let altered = match step {
+                Step::Same(..) | Step::Slip(..) => false,
+                Step::Other(line, book) => {
+                    let (a, b) = (&self.line[*line], &self.passage[*book]);
+                    let tells = |word: &Word| word.kind == Kind::Distinction;
+                    counts(a, self.is_used)
+                        || counts(b, self.is_used)
+                        || tells(a)
+                        || tells(b)
+                        || denies(&a.text, &b.text)
+                        || denies(&b.text, &a.text)
+                }
+                // A double negation is not a negation.
+                Step::Added(line) => {
+                    let word = &self.line[*line];
+                    counts(word, self.is_used) && (word.kind == Kind::Negation || !stutters(self.line, *line))
+                }
+                // Words missing before its start and after its end are judged by `cut`.
+                Step::Missing(book) => counts(&self.passage[*book], self.is_used) && !stutters(self.passage, *book),
+            };
+            if altered {
+                return Some(self.difference(steps, at, own, other));
+            }
+        }
+        if language == Language::Zh {
+            return self.other_words(steps);
+        }
+        // In a short utterance no word may differ.
+        let is_other = |step: &Step| match step {
+            Step::Other(..) => true,
+            Step::Added(line) => self.line[*line].kind != Kind::Filler && !stutters(self.line, *line),
+            _ => false,
+        };
+        let at = steps.iter().position(is_other).filter(|_| self.line.len() <= SHORT)?;
+        Some(self.difference(steps, at, None, None))
+    }
+
+    /// Returns a difference together with adjacent ones.
+    fn difference(&self, steps: &[Step], at: usize, own: Option<&Word>, other: Option<&Word>) -> Alteration {
+        if own.is_some() && other.is_some() {
+            return Alteration::of(own.as_slice(), other.as_slice());
+        }
+        let differs = |step: &&Step| !matches!(step, Step::Same(..) | Step::Slip(..));
+        let from = at - steps[..at].iter().rev().take_while(differs).count();
+        let to = at + steps[at..].iter().take_while(differs).count();
+        let line: Vec<&Word> = steps[from..to].iter().filter_map(|step| step.line()).map(|at| &self.line[at]).collect();
+        let book: Vec<&Word> =
+            steps[from..to].iter().filter_map(|step| step.book()).map(|at| &self.passage[at]).collect();
+        Alteration::of(&line, &book)
+    }
+
+    /// Finds Chinese words that the book does not have: up to one character in eight may be a typo, two adjacent ones
+    /// are a word.
+    fn other_words(&self, steps: &[Step]) -> Option<Alteration> {
+        let own = |step: &Step| match step {
+            Step::Other(line, _) | Step::Added(line) => {
+                Some(&self.line[*line]).filter(|word| matches!(word.kind, Kind::Plain | Kind::Distinction))
+            }
+            _ => None,
+        };
+        let (mut run, mut slips): (Vec<&Word>, usize) = (Vec::new(), 0);
+        for (at, step) in steps.iter().enumerate() {
+            let Some(word) = own(step) else {
+                if !matches!(step, Step::Missing(_)) {
+                    run.clear();
+                }
+                continue;
+            };
+            let repeats = matches!(step, Step::Added(line) if stutters(self.line, *line));
+            if repeats {
+                continue;
+            }
+            run.push(word);
+            slips += 1;
+            if run.len() > 1 || slips > 1 + self.line.len() / 8 {
+                return Some(self.difference(steps, at, None, None));
+            }
+        }
+        None
+    }
+}
+
+/// Whether the presence of a word matters.
+fn counts(word: &Word, is_used: IsUsed<'_>) -> bool {
+    match word.kind {
+        Kind::Name | Kind::Number | Kind::Negation => true,
+        Kind::Capital => !is_common(&word.text) && !is_used(&word.text),
+        Kind::Plain | Kind::Distinction | Kind::Filler => false,
+    }
+}
+
+/// Whether a word repeats an adjacent one.
+fn stutters(words: &[Word], at: usize) -> bool {
+    let same = |other: Option<&Word>| other.is_some_and(|other| other.text == words[at].text);
+    words[at].kind != Kind::Number && (same(at.checked_sub(1).map(|at| &words[at])) || same(words.get(at + 1)))
+}
+
+/// Finds significant words in the rest of the clauses at both ends of an utterance. A `no` of its own just before it
+/// belongs to it.
+pub(crate) fn cut(passage: &[Word], first: usize, last: usize, is_used: IsUsed<'_>) -> Option<Alteration> {
+    let begins = |at: usize, least: Begins| passage[at].begins >= least;
+    let begun = (0..=first).rev().find(|at| begins(*at, Begins::Clause)).unwrap_or(0);
+    let mut before = &passage[begun..first];
+    if before.is_empty() && first > 0 && passage[first].begins == Begins::Clause {
+        let begun = (0..first).rev().find(|at| begins(*at, Begins::Clause)).unwrap_or(0);
+        let clause = &passage[begun..first];
+        let alone = clause.iter().filter(|word| word.kind != Kind::Filler).count() <= 2;
+        let denied =
+            clause.iter().filter(|word| word.kind != Kind::Filler).take(1).all(|word| word.kind == Kind::Negation);
+        if alone && denied {
+            before = clause;
+        }
+    }
+    let ended = (last + 1..passage.len()).find(|at| begins(*at, Begins::Clause)).unwrap_or(passage.len());
+    let after = &passage[last + 1..ended];
+    let misses =
+        |words: &[Word], beside: &Word| words.iter().any(|word| counts(word, is_used) && word.text != beside.text);
+    let sides = [(before, &passage[first]), (after, &passage[last])];
+    sides
+        .into_iter()
+        .find(|(words, beside)| misses(words, beside))
+        .map(|(words, _)| Alteration::of(&[], &words.iter().collect::<Vec<_>>()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stages::extract::book_index::narration::Names;
+    use crate::stages::extract::grounding::tokens::words;
+
+    fn check(language: Language, book: &str, cases: &[(&str, Option<(&str, &str)>)]) {
+        let names = Names::new(&[]);
+        let passage = words(book, 0, &names, false);
+        for (line, expected) in cases {
+            let found =
+                align(&words(line, 0, &names, false), &passage, language, &|_| false).expect("something in common");
+            let alteration = found.alteration.as_ref().map(|found| (found.line.as_str(), found.book.as_str()));
+            assert_eq!(alteration, *expected, "{line}: {found:?}");
+            assert!(found.similarity > 0.6, "{line}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn english_alterations_are_told_from_slips() {
+        check(
+            Language::En,
+            "Well, I never paid Mr. Lunt more than nine pounds, and he wasn’t happy about it. Splendid weather we have.",
+            &[
+                ("I never paid Mr. Lunt more than nine pounds, and he was not happy about it", None),
+                ("I never payed Mr. Lunt more then nine pounds and he wasn't hapy about it", None),
+                ("I never paid Mr. Lnut more than nine pounds", None),
+                ("I paid Mr. Lunt more than nine pounds", Some(("", "never"))),
+                ("I never paid Mr. Stott more than nine pounds", Some(("stott", "lunt"))),
+                ("I never paid Mr. Lunt more than ninety pounds", Some(("90", "9"))),
+                ("and he was happy about it", Some(("", "not"))),
+                ("and he wasn’t unhappy about it", Some(("unhappy", "happy"))),
+                ("paid Mr. Lunt more than nine pounds", Some(("", "i never"))),
+                ("Splended weather we have", None),
+                ("Splendid we have", None),
+            ],
+        );
+    }
+
+    #[test]
+    fn chinese_alterations_are_told_from_slips() {
+        check(
+            Language::Zh,
+            "船还来么，一百二十两银子，我不敢收。不，我明日再走到潮州去。",
+            &[
+                ("船還來，一百二十兩銀子，我不敢收", None),
+                ("船还来么，120两银子，我不感收", None),
+                ("一百三十两银子，我不敢收", Some(("130", "120"))),
+                ("一百二十两银子，我敢收", Some(("", "不"))),
+                ("我明日再走到潮州去", Some(("", "不"))),
+                ("不，我明日再走到青州去", Some(("青", "潮"))),
+                ("不，我明日在走到潮州去", None),
+                ("不，我明日再走到青阳去", Some(("青", "潮"))),
+            ],
+        );
+    }
+
+    #[test]
+    fn what_tells_names_apart_is_no_slip() {
+        check(
+            Language::Zh,
+            "闸上的洪老爹说，庚申年府城涨过水，聂家的阿宁也记得，那时小可在山脚住。",
+            &[
+                ("闸上的洪老爹说，庚申年府城涨过水，聂家的阿宁也记的", None),
+                ("闸上的王老爹说，庚申年府城涨过水", Some(("王", "洪"))),
+                ("庚午年府城涨过水，聂家的阿宁也记得", Some(("午", "申"))),
+                ("庚申年京城涨过水，聂家的阿宁也记得", Some(("京", "府"))),
+                ("庚申年府城涨过水，鲍家的阿宁也记得", Some(("鲍", "聂"))),
+                ("庚申年府城涨过水，聂家的阿贵也记得", Some(("贵", "宁"))),
+                ("那时小可再山脚住", None),
+            ],
+        );
+        check(
+            Language::En,
+            "Great Tarrow has prepared a statement. The old Captain walked up to Upper Wend with a great lamp.",
+            &[
+                ("Little Tarrow has prepared a statement", Some(("little", "great"))),
+                ("The young Captain walked up to Upper Wend with a great lamp", Some(("young", "old"))),
+                ("The old Captain walked up to Lower Wend with a great lamp", Some(("lower", "upper"))),
+                ("The old Captain walked up to Upper Wend with a big lamp", None),
+            ],
+        );
+    }
+
+    /// Long texts are aligned in parts, with the same result as short ones.
+    #[test]
+    fn long_lines_are_parted_where_both_say_the_same() {
+        let names = Names::new(&[]);
+        for (language, sentence, from, to) in [
+            (
+                Language::En,
+                "on day N the ferry left the weir with oil for the lamp and came back late. ",
+                "late",
+                "empty",
+            ),
+            (Language::Zh, "第N日渡船载着桐油离了坝口，到晚上又折回来。", "晚上", "清早"),
+        ] {
+            let text: String = (100..200).map(|n| sentence.replace('N', &n.to_string())).collect();
+            let passage = words(&text, 0, &names, false);
+            assert!(passage.len() * passage.len() > MOST_PAIRS, "{language}");
+            let align = |line: &str| {
+                let found = align(&words(line, 0, &names, false), &passage, language, &|_| false);
+                found.expect("something in common")
+            };
+            let same = align(&text);
+            assert_eq!((same.similarity, same.alteration, same.words), (1.0, None, (0, passage.len())));
+            // A part of it, with a different word in the middle.
+            let part: String = (110..190).map(|n| sentence.replace('N', &n.to_string())).collect();
+            let found = align(&part.replace("150", "151"));
+            let expected = Some(Alteration { line: "151".to_owned(), book: "150".to_owned() });
+            assert_eq!(found.alteration, expected, "{language}");
+            let found = align(&part.replacen(from, to, 1));
+            assert!(found.similarity > 0.98 && found.covered > 0.98, "{language}: {found:?}");
+            let per = passage.len() / 100;
+            assert!(found.words.0 == 10 * per && found.words.1 == 90 * per, "{language}: {:?}", found.words);
+        }
+    }
+
+    #[test]
+    fn what_is_long_and_unlike_is_not_laid_side_by_side() {
+        let names = Names::new(&[]);
+        let line: String = "a1a a2a a3a ".repeat(200);
+        let book: String = "bob bib bub ".repeat(200);
+        let (line, book) = (words(&line, 0, &names, false), words(&book, 0, &names, false));
+        assert!(line.len() * book.len() > MOST_PAIRS);
+        assert_eq!(align(&line, &book, Language::En, &|_| false), None);
+    }
+}

@@ -1,0 +1,80 @@
+//! Marks words that distinguish a name from a similar one even if no list has the name: the 洪 of 洪老爹, the 府 of 府城, the
+//! `Great` of `Great Tarrow`; also years in the sexagenary cycle. Does not compare texts.
+
+use super::tokens::{Begins, Kind, Word};
+use crate::attribution::surname_before_call;
+
+/// English words that distinguish two places or people of the same name.
+const QUALIFIERS: &[&str] = &[
+    "great", "little", "old", "young", "new", "big", "small", "upper", "lower", "high", "low", "north", "south",
+    "east", "west", "northern", "southern", "eastern", "western", "near", "far", "long", "black", "white", "red",
+    "green",
+];
+const STEMS: &str = "甲乙丙丁戊己庚辛壬癸";
+const BRANCHES: &str = "子丑寅卯辰巳午未申酉戌亥";
+/// Last characters of place names.
+const PLACES: &str = "城州县府镇村庄江河湖山岭峰桥寺庙庵巷坊浦湾";
+/// Characters that, before one of [`PLACES`], are not part of a name.
+const OTHERS: &str = "这那哪此该本各每全整半他她它我你您们的地得之其了也都又就还不没坐座着住在再到过是有大小个条道上下进出回去来往从向和与跟\
+    登爬翻越渡沿靠临臨顺順隔绕繞望守攻破围圍满滿开開看造修架拆游遊";
+
+/// Sets the kind of distinguishing words. `words` are in text order.
+pub(crate) fn mark(words: &mut [Word]) {
+    for at in 0..words.len() {
+        let (before, behind) = words.split_at_mut(at + 1);
+        let word = &mut before[at];
+        let rest = behind.iter().take_while(|word| word.begins == Begins::Nothing);
+        if !matches!(word.kind, Kind::Plain | Kind::Capital) {
+            continue;
+        }
+        if !word.is_han() {
+            let named = behind.first().is_some_and(|next| next.kind == Kind::Name && next.begins == Begins::Nothing);
+            if named && QUALIFIERS.contains(&word.text.as_str()) {
+                word.kind = Kind::Distinction;
+            }
+            continue;
+        }
+        let chars: Vec<char> =
+            word.text.chars().chain(rest.take(4).map_while(|next| next.text.chars().next())).collect();
+        let Some((&first, &next)) = chars.first().zip(chars.get(1)) else { continue };
+        if STEMS.contains(first) && BRANCHES.contains(next) {
+            word.kind = Kind::Number;
+            behind[0].kind = Kind::Number;
+        } else if first == '阿' && behind[0].kind == Kind::Plain {
+            behind[0].kind = Kind::Distinction;
+        } else if PLACES.contains(next) && !OTHERS.contains(first) || next == '月' && "正腊冬闰".contains(first) {
+            word.kind = Kind::Distinction;
+        } else {
+            let surname = surname_before_call(&chars);
+            words[at..at + surname].iter_mut().for_each(|word| word.kind = Kind::Distinction);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stages::extract::book_index::narration::Names;
+    use crate::stages::extract::grounding::tokens::words;
+
+    fn marked(text: &str, kind: Kind) -> String {
+        let words = words(text, 0, &Names::new(&[]), false);
+        words.iter().filter(|word| word.kind == kind).map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn what_tells_names_apart_is_marked() {
+        for (text, expected) in [
+            ("Great Tarrow and little Tarrow, the great fair", "great little"),
+            ("闸上的洪老爹和欧阳先生，聂家的泉", "洪 欧 阳 聂"),
+            ("到了府城，过了青石桥，这城里的阿宁", "府 石 宁"),
+            ("他坐在那山上，看着河", ""),
+            ("我们渡河去，沿江走", ""),
+            ("她登山望江，他守城修桥", ""),
+            ("正月里来，腊月里走", "正 腊"),
+        ] {
+            assert_eq!(marked(text, Kind::Distinction), expected, "{text}");
+        }
+        assert_eq!(marked("庚申年的纸，丁卯年的帘，庚子", Kind::Number), "庚 申 丁 卯 庚 子");
+    }
+}

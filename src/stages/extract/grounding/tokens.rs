@@ -1,0 +1,423 @@
+//! Tokenizes utterances for comparison: marks names, numbers and negations, and clause boundaries. Tokens are words in
+//! alphabetic scripts, characters in Chinese. Uses no data of the book except the names passed in.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
+
+use super::name_discriminators;
+use crate::stages::extract::book_index::narration::Names;
+use crate::text::is_han;
+
+/// What a difference in a word means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Any other word.
+    Plain,
+    /// Can be missing without changing the meaning: `oh`, 啊.
+    Filler,
+    /// A name.
+    Name,
+    /// Capitalized at the beginning of a sentence: a name unless the word is also used in lower case.
+    Capital,
+    /// Distinguishes two names: with another word in its place it is another name.
+    Distinction,
+    /// A number.
+    Number,
+    /// A negation.
+    Negation,
+}
+
+/// A token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Word {
+    /// Normalized: folded case, width and script, expanded contractions, numbers in digits.
+    pub(crate) text: String,
+    pub(crate) kind: Kind,
+    /// Start in code points.
+    pub(crate) start: u32,
+    pub(crate) end: u32,
+    /// What begins with the word, judged by the punctuation before it.
+    pub(crate) begins: Begins,
+}
+
+/// What a word begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Begins {
+    /// Nothing.
+    Nothing,
+    /// A clause.
+    Clause,
+    /// A sentence.
+    Sentence,
+}
+
+impl Word {
+    /// Returns its weight in comparisons: its number of letters, 0 for fillers.
+    pub(crate) fn weight(&self) -> f64 {
+        if self.kind == Kind::Filler { 0.0 } else { crate::text::float(self.text.chars().count()) }
+    }
+
+    pub(crate) fn is_han(&self) -> bool {
+        self.text.chars().any(is_han)
+    }
+}
+
+/// Maps characters that count as the same to one: ignores case, width and script.
+pub(crate) fn folded(c: char) -> char {
+    match c {
+        '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),
+        '‘' | '’' => '\'',
+        c if is_han(c) => crate::attribution::folded(c),
+        c => c,
+    }
+}
+
+const NEGATIONS: &str = "not no never none nobody nothing nowhere neither nor without hardly scarcely barely seldom \
+     nought naught";
+const HAN_NEGATIONS: &str = "不没未无莫别非勿毋休弗否甭";
+const FILLERS: &str = "oh ah ay eh ha hey hm hmm huh um uh er alas o ho hah pooh tut pshaw well why";
+const HAN_FILLERS: &str = "啊呀哦噢喔唉哎哟嗯嘛呢吧罢么吗哩啦呐咳嘿哈喂咦哼唔呵欸诶嗳";
+const TITLES: &str = "mr mrs ms dr st messrs rev hon capt col prof";
+/// Number words that are not part of a compound.
+const COUNTING: &str = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth \
+     half halves quarter quarters dozen dozens score scores twice thrice hundreds thousands double treble pair couple \
+     halfpenny halfpence";
+const UNITS: &str = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen \
+     seventeen eighteen nineteen";
+const TENS: &str = "twenty thirty forty fifty sixty seventy eighty ninety";
+/// Common words: capitalized only at the beginning of sentences, even if a passage never has them in lower case.
+const COMMON: &str = "a an the and but or if so then than that this these those there here he she it we you they i my your \
+     his her its our their me him us them who what when where which whose how is are was were be been am do does did have \
+     has had will would shall should may might must can could let go come get see look tell say ask give take make put \
+     keep hold stop wait sit stand one all any some every each both few many more most such as at by for from in into of \
+     on to up with out over off about after before until while because though yes now just only even still again once \
+     please perhaps maybe indeed very good great quite too also ever always sir madam";
+
+/// Only looked up, never iterated.
+struct Tables {
+    negations: HashSet<&'static str>,
+    fillers: HashSet<&'static str>,
+    titles: HashSet<&'static str>,
+    counting: HashSet<&'static str>,
+    common: HashSet<&'static str>,
+    cardinals: HashMap<&'static str, u64>,
+}
+
+static TABLES: LazyLock<Tables> = LazyLock::new(|| {
+    let set = |text: &'static str| text.split_whitespace().collect();
+    let units = (0..).zip(UNITS.split_whitespace()).map(|(value, word)| (word, value));
+    let tens = (2..).zip(TENS.split_whitespace()).map(|(value, word)| (word, value * 10));
+    let scales = [("hundred", 100), ("thousand", 1000), ("million", 1_000_000)];
+    Tables {
+        negations: set(NEGATIONS),
+        fillers: set(FILLERS),
+        titles: set(TITLES),
+        counting: set(COUNTING),
+        common: set(COMMON),
+        cardinals: units.chain(tens).chain(scales).collect(),
+    }
+});
+
+/// Whether a capital at the beginning of a sentence is no evidence of a name.
+pub(crate) fn is_common(word: &str) -> bool {
+    TABLES.common.contains(word)
+}
+
+/// Splits a text into tokens. `start` is its offset in code points; the first word begins a sentence.
+pub(crate) fn words(text: &str, start: u32, names: &Names, newline_parts: bool) -> Vec<Word> {
+    let mut reader = Reader { words: Vec::new(), begins: Begins::Sentence };
+    let chars: Vec<(usize, char)> = text.char_indices().map(|(byte, c)| (byte, folded(c))).collect();
+    let shouted = !chars.iter().any(|(_, c)| c.is_lowercase());
+    let mut spans = names.spans(text).into_iter().peekable();
+    let point = |at: usize| start + u32::try_from(at).unwrap_or(u32::MAX);
+    let mut at = 0;
+    while let Some(&(byte, c)) = chars.get(at) {
+        while spans.next_if(|(_, end, _)| *end <= byte).is_some() {}
+        let is_name = spans.peek().is_some_and(|(begin, _, _)| *begin <= byte);
+        if is_han(c) {
+            let mut end = at + 1;
+            if !is_name && is_numeral(c) {
+                while chars.get(end).is_some_and(|(_, c)| is_numeral(*c)) {
+                    end += 1;
+                }
+                // After a number 两 is a unit of weight.
+                end -= usize::from(end > at + 1 && chars[end - 1].1 == '两');
+            }
+            let run: String = chars[at..end].iter().map(|(_, c)| *c).collect();
+            reader.han(run, is_name, point(at), point(end));
+            at = end;
+        } else if c.is_alphanumeric() {
+            let mut end = at + 1;
+            let inner = |end: usize| {
+                let next = chars.get(end + 1).is_some_and(|(_, c)| c.is_alphanumeric());
+                next && (chars[end].1 == '\''
+                    || chars[end].1 == ',' && chars[end - 1].1.is_numeric() && chars[end + 1].1.is_numeric())
+            };
+            while chars.get(end).is_some_and(|(_, c)| (c.is_alphanumeric() && !is_han(*c)) || inner(end)) {
+                end += 1;
+            }
+            let run: String = chars[at..end].iter().map(|(_, c)| *c).collect();
+            reader.alphabetic(&run, is_name, shouted, point(at), point(end));
+            at = end;
+        } else {
+            let ends = chars.get(at + 1).is_none_or(|(_, c)| !c.is_alphanumeric());
+            let abbreviates =
+                c == '.' && reader.words.last().is_some_and(|word| TABLES.titles.contains(word.text.as_str()));
+            let begins = match c {
+                '.' if abbreviates => Begins::Nothing,
+                '.' | '!' | '?' | '…' | '。' | ';' | ':' | '“' | '”' | '「' | '」' | '『' | '』' | '"' | '(' | ')'
+                | '—' => Begins::Sentence,
+                '\n' if newline_parts || chars.get(at + 1).is_some_and(|(_, c)| *c == '\n') => Begins::Sentence,
+                '-' | '·' if !ends => Begins::Nothing,
+                '\'' => Begins::Nothing,
+                c if c.is_whitespace() => Begins::Nothing,
+                _ => Begins::Clause,
+            };
+            reader.begins = reader.begins.max(begins);
+            at += 1;
+        }
+    }
+    let mut words = numbers(&reader.words);
+    name_discriminators::mark(&mut words);
+    words
+}
+
+struct Reader {
+    words: Vec<Word>,
+    begins: Begins,
+}
+
+impl Reader {
+    fn push(&mut self, text: String, kind: Kind, start: u32, end: u32) {
+        let begins = std::mem::replace(&mut self.begins, Begins::Nothing);
+        self.words.push(Word { text, kind, start, end, begins });
+    }
+
+    fn han(&mut self, run: String, is_name: bool, start: u32, end: u32) {
+        // 一 is usually not a number.
+        let kind = match run.as_str() {
+            _ if is_name => Kind::Name,
+            "一" => Kind::Plain,
+            "半" => Kind::Number,
+            one if one.starts_with(is_numeral) => Kind::Number,
+            one if HAN_NEGATIONS.contains(one) => Kind::Negation,
+            one if HAN_FILLERS.contains(one) => Kind::Filler,
+            _ => Kind::Plain,
+        };
+        let text = if kind == Kind::Number { han_number(&run).map_or(run, |value| value.to_string()) } else { run };
+        self.push(text, kind, start, end);
+    }
+
+    fn alphabetic(&mut self, run: &str, is_name: bool, shouted: bool, start: u32, end: u32) {
+        let lower = run.to_lowercase();
+        let capital = run.starts_with(char::is_uppercase) && !shouted;
+        let (stem, rest) = contracted(&lower);
+        let kind = |text: &str, begins: Begins| {
+            if is_name && !matches!(text, "the" | "of" | "and" | "a" | "s") {
+                Kind::Name
+            } else if TABLES.negations.contains(text) {
+                Kind::Negation
+            } else if TABLES.counting.contains(text) || text.starts_with(|c: char| c.is_numeric()) || counts(text) {
+                Kind::Number
+            } else if TABLES.fillers.contains(text) {
+                Kind::Filler
+            } else if capital && text != "i" && !TABLES.cardinals.contains_key(text) {
+                if begins == Begins::Sentence { Kind::Capital } else { Kind::Name }
+            } else {
+                Kind::Plain
+            }
+        };
+        let stem = stem.replace(['\'', ','], "");
+        self.push(stem.clone(), kind(&stem, self.begins), start, end);
+        if let Some(rest) = rest {
+            let kind = if rest == "not" { Kind::Negation } else { Kind::Plain };
+            self.push(rest.to_owned(), kind, start, end);
+        }
+    }
+}
+
+/// Whether a word contains a number: `fourpence`, `threefold`, `fourteenth`.
+fn counts(word: &str) -> bool {
+    let of = |end: &str| word.strip_suffix(end).is_some_and(|stem| TABLES.cardinals.contains_key(stem));
+    ["pence", "penny", "pennyworth", "fold", "th"].into_iter().any(of) || word.ends_with("tieth")
+}
+
+/// Expands a contraction.
+fn contracted(word: &str) -> (&str, Option<&'static str>) {
+    match word {
+        "can't" | "cannot" | "cant" => return ("can", Some("not")),
+        "won't" | "wont" => return ("will", Some("not")),
+        "shan't" | "shant" => return ("shall", Some("not")),
+        "ain't" | "aint" => return ("is", Some("not")),
+        "'tis" | "tis" => return ("it", Some("is")),
+        "im" => return ("i", Some("am")),
+        "ive" => return ("i", Some("have")),
+        "dont" | "didnt" | "doesnt" | "isnt" | "wasnt" | "werent" | "wouldnt" | "couldnt" | "shouldnt" | "hasnt"
+        | "havent" | "hadnt" | "arent" | "mustnt" | "neednt" => return (&word[..word.len() - 2], Some("not")),
+        _ => {}
+    }
+    for (end, out) in [("n't", "not"), ("'m", "am"), ("'re", "are"), ("'ve", "have"), ("'ll", "will"), ("'d", "would")]
+    {
+        if let Some(stem) = word.strip_suffix(end).filter(|stem| !stem.is_empty()) {
+            return (stem, Some(out));
+        }
+    }
+    // `is`, `has` or a possessive: the word alone does not tell.
+    match word.strip_suffix("'s") {
+        Some(stem) if !stem.is_empty() => (stem, Some("is")),
+        _ => (word, None),
+    }
+}
+
+const fn is_numeral(c: char) -> bool {
+    matches!(
+        c,
+        '〇' | '零'
+            | '一'
+            | '二'
+            | '三'
+            | '四'
+            | '五'
+            | '六'
+            | '七'
+            | '八'
+            | '九'
+            | '十'
+            | '百'
+            | '千'
+            | '万'
+            | '亿'
+            | '两'
+            | '廿'
+            | '卅'
+            | '0'..='9'
+    )
+}
+
+/// Parses a Chinese number.
+fn han_number(run: &str) -> Option<u64> {
+    let digit = |c: char| "零一二三四五六七八九".chars().zip(0..).find(|(d, _)| *d == c).map(|(_, value)| value);
+    let digit = |c: char| match c {
+        '〇' => Some(0),
+        '两' => Some(2),
+        c => digit(c).or(c.to_digit(10).map(u64::from)),
+    };
+    if let Some(digits) = run.chars().map(digit).collect::<Option<Vec<u64>>>() {
+        return digits.into_iter().try_fold(0_u64, |all, digit| all.checked_mul(10)?.checked_add(digit));
+    }
+    let (mut all, mut section, mut last) = (0_u64, 0_u64, None::<u64>);
+    for c in run.chars() {
+        match c {
+            '十' | '百' | '千' => {
+                let scale = match c {
+                    '十' => 10,
+                    '百' => 100,
+                    _ => 1000,
+                };
+                section += last.take().unwrap_or(1) * scale;
+            }
+            '廿' => section += 20,
+            '卅' => section += 30,
+            '万' | '亿' => {
+                let scale = if c == '万' { 10_000 } else { 100_000_000 };
+                all = (all + section + last.take().unwrap_or(0)).max(1).checked_mul(scale)?;
+                section = 0;
+            }
+            c => {
+                let digit = digit(c)?;
+                last = Some(
+                    last.filter(|_| c.is_ascii_digit())
+                        .map_or(Some(digit), |before| before.checked_mul(10)?.checked_add(digit))?,
+                );
+            }
+        }
+    }
+    Some(all + section + last.unwrap_or(0))
+}
+
+/// Merges the words of one number: `one hundred and thirty-seven` becomes `137`.
+fn numbers(words: &[Word]) -> Vec<Word> {
+    let value = |at: usize| {
+        words
+            .get(at)
+            .filter(|word| word.kind != Kind::Name)
+            .and_then(|word| TABLES.cardinals.get(word.text.as_str()))
+            .copied()
+    };
+    let within = |at: usize| words.get(at).is_some_and(|word| word.begins == Begins::Nothing);
+    let mut joined: Vec<Word> = Vec::with_capacity(words.len());
+    let mut at = 0;
+    while at < words.len() {
+        let Some(first) = value(at) else {
+            joined.push(words[at].clone());
+            at += 1;
+            continue;
+        };
+        let (mut all, mut current, mut end) = (0_u64, first, at + 1);
+        loop {
+            let and = end > at + 1 && words.get(end).is_some_and(|word| word.text == "and") && current % 100 == 0;
+            let next = end + usize::from(and);
+            let Some(number) = value(next).filter(|_| within(next) && within(end)) else { break };
+            match number {
+                100 if !and && (1..100).contains(&current) => current *= 100,
+                1000.. if !and && current > 0 => {
+                    all += current.saturating_mul(number);
+                    current = 0;
+                }
+                1..100 if current % 100 == 0 => current += number,
+                1..10 if current % 10 == 0 && current % 100 >= 20 => current += number,
+                _ => break,
+            }
+            end = next + 1;
+        }
+        // `One` is usually a pronoun.
+        let kind = if end == at + 1 && words[at].text == "one" { Kind::Plain } else { Kind::Number };
+        let text = if kind == Kind::Plain { "one".to_owned() } else { all.saturating_add(current).to_string() };
+        joined.push(Word { text, kind, start: words[at].start, end: words[end - 1].end, begins: words[at].begins });
+        at = end;
+    }
+    joined
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Vec<(String, Kind)> {
+        words(text, 0, &Names::new(&[]), false).into_iter().map(|word| (word.text, word.kind)).collect()
+    }
+
+    fn texts(text: &str) -> String {
+        read(text).into_iter().map(|(text, _)| text).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn what_is_written_otherwise_is_the_same_word() {
+        for (one, other) in [
+            ("I’m sure he won't, and they'll say so.", "i am SURE he will not and they will say so"),
+            ("One hundred and thirty-seven days, 9 pounds", "137 days nine pounds"),
+            ("Twenty-one thousand four hundred", "21,400"),
+            ("Can't you? Cannot I?", "can not you can not i"),
+            ("這裏沒有一百三十七個人", "这里没有137个人"),
+            ("一万二千零五十两", "12050两"),
+            ("ＡＢＣ，二十", "abc 二十"),
+        ] {
+            let (one, other) = (texts(one), texts(other));
+            assert_eq!(one.replace(' ', ""), other.replace(' ', ""));
+        }
+        assert_ne!(texts("twenty-one"), texts("twenty-two"));
+        assert_ne!(texts("三四个"), texts("四个"));
+    }
+
+    #[test]
+    fn names_numbers_and_negations_are_told() {
+        use Kind::{Capital, Filler, Name, Negation, Number, Plain};
+        let kinds = |text: &str| read(text).into_iter().map(|(_, kind)| kind).collect::<Vec<_>>();
+        assert_eq!(kinds("Oh, Mr. Lunt never paid nine"), [Filler, Name, Name, Negation, Plain, Number]);
+        assert_eq!(kinds("Splendid. I didn't"), [Capital, Plain, Plain, Negation]);
+        assert_eq!(kinds("fourpence threefold fourteenth thirtieth worth"), [Number, Number, Number, Number, Plain]);
+        assert_eq!(kinds("One of them"), [Plain; 3]);
+        assert_eq!(kinds("SIT DOWN"), [Plain; 2]);
+        assert_eq!(kinds("啊，沒有一個，十個"), [Filler, Negation, Plain, Plain, Plain, Number, Plain]);
+    }
+}

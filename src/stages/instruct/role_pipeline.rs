@@ -1,0 +1,403 @@
+//! The model calls for one role: grade, profile, triplets, replies. No step needs data of another role.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use futures::{StreamExt as _, stream};
+
+use super::cleaning::{Fault, fault};
+use super::example_lines::Sayings;
+use super::general::{Exchanges, General};
+use super::params::Params;
+use super::role::Role;
+use super::role_play::{Behind, PlayRole};
+use super::role_profile::{AddressRole, ChooseCatchphrases, DescribeRole, GradeVoice};
+use super::segments::{DESCRIPTION, segments};
+use super::triplets::{AskDescription, AskSegment, Triplets, angle};
+use crate::llm::{AskError, Model};
+use crate::schema::{Distinctness, Form, Reject, RoleGeneral, RoleProfile, RoleSpecific, Split, TripletKind};
+
+/// Concurrent calls per role; the model's own limits are lower.
+const AT_ONCE: usize = 128;
+
+/// The models and settings of the stage.
+#[derive(Debug, Clone)]
+pub struct Work {
+    /// Grades and describes roles, and writes questions and answers.
+    pub instructor: Arc<Model>,
+    /// Plays the roles.
+    pub player: Arc<Model>,
+    /// The stage's settings.
+    pub params: Params,
+    /// The run's seed.
+    pub seed: u64,
+}
+
+/// The result of one role, before roles are compared.
+#[derive(Debug, Clone)]
+pub struct Made {
+    /// Its profile.
+    pub profile: RoleProfile,
+    /// Its names.
+    pub names: Vec<String>,
+    /// All triplets, unfiltered.
+    pub candidates: Vec<RoleSpecific>,
+    /// Its replies to general instructions.
+    pub general: Vec<RoleGeneral>,
+    /// What was dropped.
+    pub rejects: Vec<Reject>,
+}
+
+/// Returns how distinct a role's speech is. An error that does not end the run is a reject.
+pub async fn grade(model: &Model, role: &Role) -> Result<Result<Distinctness, Reject>, AskError> {
+    let ask = GradeVoice {
+        language: role.language,
+        name: role.name.clone(),
+        lines: role.lines.clone(),
+        others: role.others.clone(),
+    };
+    match model.ask(&ask, &format!("{}/grade", role.id)).await {
+        Ok(grade) => Ok(Ok(grade.distinctness)),
+        Err(error) if error.ends_the_run() => Err(error),
+        Err(error) => Ok(Err(Reject::new("instruct", &role.id, error.reason(), error.detail()))),
+    }
+}
+
+/// Returns the minimum number of calls for a role.
+#[must_use]
+pub fn calls(params: &Params, role: &Role, general: &[General], seed: u64) -> u64 {
+    let segments = segments(params, role, seed).0.len() as u64;
+    let general = general.iter().filter(|general| general.language == role.language).count() as u64;
+    let phrases = u64::from(!role.phrases.is_empty() && params.max_catchphrases > 0);
+    2 + phrases + segments + u64::from(params.agnostic_calls) + general * u64::from(params.replies)
+}
+
+/// Makes all calls for a role. `done` is called after each of them. A call that fails without ending the run only loses
+/// its own result, except for the description: without one the role itself is rejected.
+pub async fn work(
+    work: &Work,
+    role: &Role,
+    distinctness: Option<Distinctness>,
+    general: &[General],
+    done: &(dyn Fn() + Sync),
+) -> Result<Result<Made, Reject>, AskError> {
+    let mut rejects = Vec::new();
+    let Some((portrait, description)) = describe(work, role, done, &mut rejects).await? else {
+        return Ok(Err(rejects.pop().expect("a missing description adds a reject")));
+    };
+    let catchphrases = catchphrases(work, role, done, &mut rejects).await?;
+    let told = Told { role, description: &description, catchphrases: &catchphrases };
+    let candidates = candidates(work, &told, done, &mut rejects).await?;
+    let general = replies(work, &told, general, done, &mut rejects).await?;
+    let profile = RoleProfile {
+        role: role.name.clone(),
+        language: role.language,
+        source: role.source.clone(),
+        rounds: role.rounds(),
+        turns: u32::try_from(role.dialogue.len()).unwrap_or(u32::MAX),
+        role_id: role.id.clone(),
+        portrait,
+        distinctness,
+        role_split: Split::Train,
+        dialogue: role.dialogue.clone(),
+        model: work.instructor.id().to_owned(),
+        description,
+        catchphrases,
+    };
+    let names = role.names().into_iter().map(str::to_owned).collect();
+    Ok(Ok(Made { profile, names, candidates, general, rejects }))
+}
+
+/// A role with its description and catchphrases.
+struct Told<'a> {
+    role: &'a Role,
+    description: &'a str,
+    catchphrases: &'a [String],
+}
+
+/// Describes a role in the third person, then in the second.
+async fn describe(
+    work: &Work,
+    role: &Role,
+    done: &(dyn Fn() + Sync),
+    rejects: &mut Vec<Reject>,
+) -> Result<Option<(String, String)>, AskError> {
+    let ask = DescribeRole {
+        language: role.language,
+        name: role.name.clone(),
+        aliases: role.aliases.clone(),
+        profile: role.profile.clone(),
+        lines: role.lines.clone(),
+    };
+    let portrait = work.instructor.ask(&ask, &format!("{}/describe", role.id)).await;
+    done();
+    let Some(portrait) = answered(portrait, &role.id, rejects)? else { return Ok(None) };
+    let portrait = portrait.trim().to_owned();
+    let ask = AddressRole { language: role.language, portrait: portrait.clone() };
+    let description = work.instructor.ask(&ask, &format!("{}/address", role.id)).await;
+    done();
+    let description = answered(description, &role.id, rejects)?;
+    Ok(description.map(|description| (portrait, description.trim().to_owned())))
+}
+
+async fn catchphrases(
+    work: &Work,
+    role: &Role,
+    done: &(dyn Fn() + Sync),
+    rejects: &mut Vec<Reject>,
+) -> Result<Vec<String>, AskError> {
+    let most = work.params.max_catchphrases;
+    if role.phrases.is_empty() || most == 0 {
+        return Ok(Vec::new());
+    }
+    let (name, phrases) = (role.name.clone(), role.phrases.clone());
+    let ask = ChooseCatchphrases { language: role.language, name, phrases, most };
+    let chosen = work.instructor.ask(&ask, &format!("{}/catchphrases", role.id)).await;
+    done();
+    let chosen = answered(chosen, &format!("{}/catchphrases", role.id), rejects)?;
+    let mut catchphrases: Vec<String> = Vec::new();
+    for phrase in chosen.into_iter().flat_map(|chosen| chosen.catchphrases) {
+        if !catchphrases.contains(&phrase) {
+            catchphrases.push(phrase);
+        }
+    }
+    Ok(catchphrases)
+}
+
+/// Collects triplets from all segments, then from calls on the description until there are enough.
+async fn candidates(
+    work: &Work,
+    told: &Told<'_>,
+    done: &(dyn Fn() + Sync),
+    rejects: &mut Vec<Reject>,
+) -> Result<Vec<RoleSpecific>, AskError> {
+    let (params, role) = (&work.params, told.role);
+    let (segments, left_out) = segments(params, role, work.seed);
+    rejects.extend(left_out);
+    let asked = stream::iter(segments).map(|segment| async move {
+        let ask = AskSegment {
+            language: role.language,
+            name: role.name.clone(),
+            description: told.description.to_owned(),
+            catchphrases: told.catchphrases.to_vec(),
+            turns: segment.turns,
+            count: params.script_based,
+        };
+        let answer = work.instructor.ask(&ask, &format!("{}/segment/{}", role.id, segment.id)).await;
+        done();
+        (segment.id, answer)
+    });
+    let answers: Vec<_> = asked.buffered(AT_ONCE).collect().await;
+    let mut candidates = Vec::new();
+    for (segment, answer) in answers {
+        let id = format!("{}/{segment}", role.id);
+        if let Some(triplets) = answered(answer, &id, rejects)? {
+            candidates.extend(rows(work, role, TripletKind::ScriptBased, &segment, &id, triplets));
+        }
+    }
+    let wanted = usize::try_from(params.candidates).unwrap_or(usize::MAX);
+    let per_call = params.script_agnostic.max(1);
+    let mut begun: u32 = 0;
+    loop {
+        let missing = u32::try_from(wanted.saturating_sub(candidates.len())).unwrap_or(u32::MAX);
+        let next = if begun == 0 { params.agnostic_calls } else { missing.div_ceil(per_call) };
+        let next = begun..begun.saturating_add(next).min(params.max_agnostic_calls.max(params.agnostic_calls));
+        if next.is_empty() || (begun > 0 && missing == 0) {
+            break;
+        }
+        begun = next.end;
+        let asked = stream::iter(next).map(|n| async move {
+            let ask = AskDescription {
+                language: role.language,
+                name: role.name.clone(),
+                description: told.description.to_owned(),
+                catchphrases: told.catchphrases.to_vec(),
+                lines: role.lines.clone(),
+                angle: angle(n, role.language),
+                count: params.script_agnostic,
+            };
+            let answer = work.instructor.ask(&ask, &format!("{}/description/{n}", role.id)).await;
+            done();
+            (n, answer)
+        });
+        let answers: Vec<_> = asked.buffered(AT_ONCE).collect().await;
+        for (n, answer) in answers {
+            let id = format!("{}/{DESCRIPTION}/{n}", role.id);
+            if let Some(triplets) = answered(answer, &id, rejects)? {
+                candidates.extend(rows(work, role, TripletKind::ScriptAgnostic, DESCRIPTION, &id, triplets));
+            }
+        }
+    }
+    Ok(candidates)
+}
+
+/// Converts triplets to rows.
+fn rows(work: &Work, role: &Role, kind: TripletKind, segment: &str, id: &str, triplets: Triplets) -> Vec<RoleSpecific> {
+    let row = |(n, triplet): (usize, super::triplets::Triplet)| RoleSpecific {
+        id: format!("{id}/{n}"),
+        role: role.name.clone(),
+        language: role.language,
+        kind,
+        question: triplet.question.trim().to_owned(),
+        generated: vec![triplet.answer.trim().to_owned()],
+        confidence: triplet.confidence,
+        rationale: triplet.rationale.trim().to_owned(),
+        segment: segment.to_owned(),
+        similarity: None,
+        model: work.instructor.id().to_owned(),
+        role_id: role.id.clone(),
+        role_split: None,
+        split: Split::Train,
+    };
+    triplets.triplets.into_iter().enumerate().map(row).collect()
+}
+
+/// Returns the data for the offline reply to each instruction.
+fn behind(role: &Role, general: &[&General]) -> Vec<Behind> {
+    let sayings = Sayings::new(role);
+    let of_one = |general: &&General| {
+        let sayings = sayings.nearest(&format!("{} {}", general.text, general.answer));
+        Behind { answer: general.answer.clone(), sayings }
+    };
+    general.iter().map(of_one).collect()
+}
+
+/// Has the role answer the general instructions of its language, several times each, and cleans the replies except the
+/// baseline.
+async fn replies(
+    work: &Work,
+    told: &Told<'_>,
+    general: &[General],
+    done: &(dyn Fn() + Sync),
+    rejects: &mut Vec<Reject>,
+) -> Result<Vec<RoleGeneral>, AskError> {
+    let (params, role) = (&work.params, told.role);
+    let own: Vec<&General> = general.iter().filter(|general| general.language == role.language).collect();
+    if own.is_empty() {
+        return Ok(Vec::new());
+    }
+    // A role without exchanges has no examples, whatever the prompt style.
+    let exchanges = (params.form != Form::ZeroShot && params.few_shot > 0).then(|| Exchanges::new(role));
+    let exchanges = exchanges.filter(|exchanges| !exchanges.is_empty());
+    let form = if exchanges.is_some() { params.form } else { Form::ZeroShot };
+    let draws: Vec<(usize, u32)> =
+        (0..own.len()).flat_map(|place| (0..params.replies).map(move |n| (place, n))).collect();
+    // The data is not part of a request; the offline engine needs it, also when it stands in for a server in a dry run.
+    let is_offline = !work.player.is_served() || work.player.session().rehearsal().is_some();
+    let behind = if is_offline { behind(role, &own) } else { vec![Behind::default(); own.len()] };
+    let (own, exchanges, behind) = (&own, &exchanges, &behind);
+    let asked = stream::iter(draws).map(|(place, n)| {
+        let general = own[place];
+        let examples =
+            exchanges.as_ref().map_or_else(Vec::new, |exchanges| exchanges.nearest(&general.text, params.few_shot));
+        async move {
+            let ask = PlayRole {
+                language: role.language,
+                name: role.name.clone(),
+                description: told.description.to_owned(),
+                catchphrases: told.catchphrases.to_vec(),
+                form,
+                examples,
+                instruction: general.text.clone(),
+                behind: behind[place].clone(),
+            };
+            let mut draw = format!("{}/general/{}/{n}", role.id, general.id);
+            if !work.player.is_served() {
+                // The request does not contain this data, so the draw must distinguish it.
+                draw = format!("{draw}/{}", ask.behind.hash());
+            }
+            let answer = work.player.ask(&ask, &draw).await;
+            done();
+            (place, n, answer)
+        }
+    });
+    let mut answers: BTreeMap<usize, Vec<(u32, String)>> = BTreeMap::new();
+    for (place, n, answer) in asked.buffered(AT_ONCE).collect::<Vec<_>>().await {
+        let row = format!("{}/general/{}/{n}", role.id, own[place].id);
+        if let Some(reply) = answered(answer, &row, rejects)? {
+            answers.entry(place).or_default().push((n, reply.trim().to_owned()));
+        }
+    }
+    let names = role.names();
+    let mut rows = Vec::new();
+    for (place, general) in own.iter().enumerate() {
+        let id = format!("{}/general/{}", role.id, general.id);
+        let (mut generated, mut baseline) = (Vec::new(), None);
+        // If there is no answer at all, each failed call is already a reject.
+        let Some(answers) = answers.remove(&place) else { continue };
+        for (n, reply) in answers {
+            match judged(params.replies, n, &reply, &names) {
+                Judged::Baseline => baseline = Some(reply),
+                Judged::Unclean(fault) => {
+                    rejects.push(Reject::new("instruct", format!("{id}/{n}"), fault.name(), reply));
+                }
+                Judged::Clean => generated.push(reply),
+            }
+        }
+        if generated.is_empty() {
+            let detail = "no reply passed cleaning".to_owned();
+            rejects.push(Reject::new("instruct", id, "none_left", detail));
+            continue;
+        }
+        rows.push(RoleGeneral {
+            id,
+            role: role.name.clone(),
+            language: role.language,
+            question: general.text.clone(),
+            answer: general.answer.clone(),
+            generated,
+            baseline,
+            form,
+            model: work.player.id().to_owned(),
+            role_id: role.id.clone(),
+            instruction: general.id.clone(),
+            role_split: None,
+            split: Split::Train,
+        });
+    }
+    Ok(rows)
+}
+
+/// The classification of a reply.
+#[derive(Debug, PartialEq, Eq)]
+enum Judged {
+    /// The last reply, whatever its content: only the others are cleaned (Appendix D, 4 and 5).
+    Baseline,
+    Unclean(Fault),
+    Clean,
+}
+
+/// Classifies reply `n` of `replies`. A single reply is not a baseline.
+fn judged(replies: u32, n: u32, reply: &str, names: &[&str]) -> Judged {
+    if replies > 1 && n + 1 == replies {
+        return Judged::Baseline;
+    }
+    fault(reply, names).map_or(Judged::Clean, Judged::Unclean)
+}
+
+/// Returns an answer; an error that does not end the run becomes a reject.
+fn answered<T>(answer: Result<T, AskError>, id: &str, rejects: &mut Vec<Reject>) -> Result<Option<T>, AskError> {
+    match answer {
+        Ok(answer) => Ok(Some(answer)),
+        Err(error) if error.ends_the_run() => Err(error),
+        Err(error) => {
+            rejects.push(Reject::new("instruct", id, error.reason(), error.detail()));
+            Ok(None)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn appendix_d_4_of_six_replies_one_is_the_baseline_and_only_five_are_cleaned() {
+        let of = |replies, reply: &str| (0..replies).map(|n| judged(replies, n, reply, &["Ann"])).collect::<Vec<_>>();
+        let unclean = of(6, "As an AI language model, I have no boat.");
+        assert_eq!(unclean[5], Judged::Baseline, "a baseline is not cleaned");
+        assert!(unclean[..5].iter().all(|one| *one == Judged::Unclean(Fault::RevealsModel)));
+        assert_eq!(of(6, "我没有船。")[4..], [Judged::Clean, Judged::Baseline]);
+        assert_eq!(of(1, "I have no boat."), [Judged::Clean]);
+    }
+}

@@ -1,0 +1,296 @@
+//! Plays one conversation from the first turn to the last. Rating and filtering happen elsewhere.
+
+pub(crate) mod prompt_context;
+pub(crate) mod speaker;
+pub(crate) mod transcript;
+pub(crate) mod turn_taking;
+
+use futures::future::join;
+use rand::RngExt as _;
+
+use self::prompt_context::Setting;
+use self::turn_taking::{Floor, TEST, floor};
+use super::asks::Direction;
+use super::lanes::Stage;
+use super::reply::Reply;
+use super::reply::repetition::Said;
+use crate::llm::{AskError, Model};
+use crate::schema::{Candidate, Conversation, Dimension, EndedBy, Line, Reject, Turn, TurnKind};
+use crate::seed::seeded;
+use crate::stages::select::select;
+
+/// Turn fault: the director's answer was not a choice verbatim, but matched exactly one.
+const MATCHED: &str = "director:matched";
+/// Turn fault and reject reason: no attempt of the director named a character who may speak, so the speaker was drawn
+/// at random.
+pub const BY_LOT: &str = "director:by_lot";
+
+/// Prefix of the faults of the reply that was not kept.
+const LOST: &str = "lost:";
+
+/// Plays a conversation.
+///
+/// `plan` holds one target for each run of turns up to and including a test turn; turns after the last entry are normal
+/// conversation. Draws consist of the conversation id and the turn index.
+///
+/// Adds a reject to `rejects` for each turn whose speaker was drawn at random, even if the conversation fails later.
+pub(super) async fn play(
+    stage: &Stage<'_>,
+    setting: &Setting<'_>,
+    source: &Model,
+    id: String,
+    wave: u32,
+    plan: &[Option<String>],
+    rejects: &mut Vec<Reject>,
+) -> Result<Conversation, AskError> {
+    let (mut turns, mut spoken, mut heard) = (Vec::new(), Vec::new(), Heard::default());
+    let mut ended_by = EndedBy::MaxTurns;
+    let mut stretches = plan.iter().map(|target| stage.dimension(target.as_deref()?));
+    let mut target = stretches.next().flatten();
+    for index in 0..stage.params.max_turns {
+        let Some(Next { member, note, reject }) = next(stage, setting, &heard.history, &spoken, &id, index).await?
+        else {
+            ended_by = EndedBy::Director;
+            break;
+        };
+        rejects.extend(reject);
+        let mut turn = if member == TEST {
+            let turn = test_turn(stage, setting, source, &heard, target, &id, index).await?;
+            target = stretches.next().flatten();
+            turn
+        } else {
+            scene_turn(stage, setting, member, &heard, target, &id, index).await?
+        };
+        turn.faults.extend(note.map(str::to_owned));
+        spoken.push(member);
+        heard.said.add(&turn.speaker, &turn.content);
+        heard.history.push(line(&turn));
+        turns.push(turn);
+    }
+    Ok(Conversation {
+        id,
+        language: setting.language(),
+        test_character: setting.character.name.clone(),
+        character_id: setting.character.id.clone(),
+        source_model: source.name().to_owned(),
+        base_model: stage.base.name().to_owned(),
+        judge_model: stage.judge.name().to_owned(),
+        scene_id: setting.scene.id.clone(),
+        wave,
+        ended_by,
+        quality: None,
+        quality_rationale: None,
+        kept: false,
+        turns,
+    })
+}
+
+/// The conversation so far, as every participant knows it.
+#[derive(Debug, Default)]
+struct Heard {
+    history: Vec<Line>,
+    /// Index of `history` for repetition checks.
+    said: Said,
+}
+
+/// Converts a turn to a history line.
+pub(super) fn line(turn: &Turn) -> Line {
+    Line { speaker: turn.speaker.clone(), content: turn.content.clone(), is_test: turn.kind == TurnKind::Test }
+}
+
+/// The next speaker, with a fault and a reject if the director's answer was not used verbatim.
+struct Next {
+    member: usize,
+    note: Option<&'static str>,
+    reject: Option<Reject>,
+}
+
+/// Returns the next speaker, or none at the end of the conversation. Asks the director only if the turn-taking rules
+/// leave a choice. If no attempt of the director names a valid choice, the speaker is drawn at random.
+async fn next(
+    stage: &Stage<'_>,
+    setting: &Setting<'_>,
+    history: &[Line],
+    spoken: &[usize],
+    id: &str,
+    index: u32,
+) -> Result<Option<Next>, AskError> {
+    let plain = |member| Ok(Some(Next { member, note: None, reject: None }));
+    let (choices, may_end) = match floor(spoken, setting.len(), stage.params) {
+        Floor::Given(member) => return plain(member),
+        Floor::Open { choices, may_end } => (choices, may_end),
+    };
+    let ask = setting.direct(history, &choices, may_end, stage.params.max_turns - index);
+    let draw = format!("{id}/{index}/director");
+    let next = match stage.director.ask(&ask, &draw).await {
+        Ok(Direction { next, .. }) => next,
+        Err(error @ AskError::BadReply { .. }) => {
+            let lot = seeded(stage.seed, &["simulate", "speaker", &draw]).random_range(0..choices.len());
+            let detail = format!("{}; the speaker was drawn at random", error.detail());
+            let reject = Reject::new("simulate", draw, BY_LOT, detail);
+            return Ok(Some(Next { member: choices[lot], note: Some(BY_LOT), reject: Some(reject) }));
+        }
+        Err(error) => return Err(error),
+    };
+    let chosen = ask.chosen(&next).expect("answers that match no choice are rejected as bad replies");
+    if may_end && chosen == Direction::END {
+        return Ok(None);
+    }
+    let member = choices.into_iter().find(|&member| setting.name(member) == chosen);
+    let member = member.expect("choices are members of the cast");
+    let note = (chosen != next).then_some(MATCHED);
+    Ok(Some(Next { member, note, reject: None }))
+}
+
+async fn scene_turn(
+    stage: &Stage<'_>,
+    setting: &Setting<'_>,
+    member: usize,
+    Heard { history, said }: &Heard,
+    target: Option<&Dimension>,
+    id: &str,
+    index: u32,
+) -> Result<Turn, AskError> {
+    let ask = setting.scene_reply(member, history, target);
+    let raw = stage.scene.ask(&ask, &format!("{id}/{index}/scene")).await?;
+    let Reply { text, faults } = setting.with_format(member, |format| format.clean(&raw, said));
+    Ok(Turn {
+        index,
+        speaker: setting.name(member).to_owned(),
+        kind: TurnKind::Scene,
+        content: text,
+        target: target.map(|dimension| dimension.code.clone()),
+        dimension: None,
+        score: None,
+        rationale: None,
+        source_reply: None,
+        base_reply: None,
+        kept_reply: None,
+        faults,
+        score_source_first: None,
+        score_base_first: None,
+        verdicts: Vec::new(),
+    })
+}
+
+/// Plays a turn of the test character: source and base model answer the same prompt concurrently, and the judge decides
+/// which reply is kept (FURINA 3.4).
+async fn test_turn(
+    stage: &Stage<'_>,
+    setting: &Setting<'_>,
+    source: &Model,
+    Heard { history, said }: &Heard,
+    target: Option<&Dimension>,
+    id: &str,
+    index: u32,
+) -> Result<Turn, AskError> {
+    let ask = setting.test_reply(history, target);
+    let (source_draw, base_draw) = (format!("{id}/{index}/source"), format!("{id}/{index}/base"));
+    // Both calls run to completion, so that a paid answer is journaled even if the other call fails.
+    let replies = join(source.ask(&ask, &source_draw), stage.base.ask(&ask, &base_draw)).await;
+    let (source_reply, base_reply) = both(replies)?;
+    let clean = |raw: &str| setting.with_format(TEST, |format| format.clean(raw, said));
+    let (source_reply, base_reply) = (clean(&source_reply), clean(&base_reply));
+    let target = target.map(|dimension| dimension.code.as_str());
+    let pair = setting.pair(history, (&source_reply.text, &base_reply.text), target);
+    let selection = select(stage.judge, stage.select, stage.dimensions, pair, &format!("{id}/{index}/judge")).await?;
+    let (stays, lost) = match selection.kept {
+        Candidate::Source => (&source_reply, &base_reply),
+        Candidate::Base => (&base_reply, &source_reply),
+    };
+    let lost = lost.faults.iter().map(|fault| format!("{LOST}{fault}"));
+    Ok(Turn {
+        index,
+        speaker: setting.character.name.clone(),
+        kind: TurnKind::Test,
+        content: stays.text.clone(),
+        target: target.map(str::to_owned),
+        dimension: Some(selection.dimension),
+        score: Some(selection.score),
+        rationale: Some(selection.rationale),
+        kept_reply: Some(selection.kept),
+        faults: stays.faults.iter().cloned().chain(lost).collect(),
+        source_reply: Some(source_reply.text),
+        base_reply: Some(base_reply.text),
+        score_source_first: selection.score_source_first,
+        score_base_first: selection.score_base_first,
+        verdicts: Vec::new(),
+    })
+}
+
+/// Returns both answers. Of two errors, one that ends the run takes precedence.
+fn both<T>(replies: (Result<T, AskError>, Result<T, AskError>)) -> Result<(T, T), AskError> {
+    match replies {
+        (Ok(one), Ok(other)) => Ok((one, other)),
+        (Err(one), Err(other)) if other.ends_the_run() && !one.ends_the_run() => Err(other),
+        (Err(error), _) | (_, Err(error)) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::Language;
+    use crate::stages::simulate::Params;
+    use crate::stages::simulate::fixtures::{House, character, scene};
+    use crate::stages::simulate::lanes::filter::rate;
+
+    /// Plays one conversation in which the recorded answer of one turn of this kind is replaced.
+    async fn played(language: Language, draw: &str, answer: &str) -> (Conversation, Option<Reject>) {
+        let house = House::new(std::sync::Arc::default(), false);
+        let params = Params { min_turns: 6, max_turns: 8, test_every: 2, ..Params::default() };
+        let (stage, scene, tess) =
+            (house.stage(&params), scene(language, "book@0", &["Ann", "Bob"]), character(language));
+        let setting = Setting::new(&scene, &tess, &params).expect("a scene character remains");
+        let mut rejects = Vec::new();
+        let id = || "tess/source/0".to_owned();
+        let before = play(&stage, &setting, &house.source, id(), 0, &[], &mut rejects).await.expect("plays");
+        let kind = if draw == "scene" { TurnKind::Scene } else { TurnKind::Test };
+        let turn =
+            before.turns.iter().find(|turn| turn.kind == kind).expect("the conversation has turns of each kind").index;
+        house.journal.change(&format!("{}/{turn}/{draw}", id()), |record| record.reply.text = answer.to_owned());
+        let mut after = play(&stage, &setting, &house.source, id(), 0, &[], &mut rejects).await.expect("plays");
+        let reject = rate(&stage, &setting, &mut after).await.expect("rates");
+        (after, reject)
+    }
+
+    #[tokio::test]
+    async fn faults_of_both_replies_are_counted() {
+        for (language, answer) in
+            [(Language::En, "Sit down.\nNarrator: It rained."), (Language::Zh, "请坐。\n旁白：下雨了。")]
+        {
+            for (draw, candidate) in [("source", Candidate::Source), ("base", Candidate::Base)] {
+                let (conversation, _) = played(language, draw, answer).await;
+                let turn = conversation
+                    .turns
+                    .iter()
+                    .find(|turn| turn.kind == TurnKind::Test)
+                    .expect("the conversation has a test turn");
+                let fault = "speaks_for_others:mended";
+                let expected =
+                    if turn.kept_reply == Some(candidate) { fault.to_owned() } else { format!("lost:{fault}") };
+                assert!(turn.faults.contains(&expected), "{draw}: {:?}", turn.faults);
+                let faults = conversation.turns.iter().flat_map(|turn| &turn.faults);
+                assert_eq!(faults.filter(|told| told.ends_with(fault)).count(), 1);
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn what_disturbs_a_conversation_drops_it_by_its_name() {
+        for (language, answer, fault) in [
+            (Language::En, "I'm sorry, but I can't assist with that request.", "declines"),
+            (Language::En, "我不知道你在说什么。", "wrong_language"),
+            (Language::En, "As an AI language model, I have no boat.", "reveals_ai"),
+            (Language::Zh, "我无法协助完成这个请求。", "declines"),
+            (Language::Zh, "I have no idea what you mean.", "wrong_language"),
+            (Language::Zh, "作为一个人工智能，我没有船。", "reveals_ai"),
+        ] {
+            let (conversation, reject) = played(language, "scene", answer).await;
+            let reject = reject.expect("the conversation is dropped");
+            assert_eq!((reject.id.as_str(), reject.reason), ("tess/source/0", format!("format:{fault}")), "{answer}");
+            assert!(reject.detail.ends_with(&format!("`{answer}`")) && !conversation.kept, "{}", reject.detail);
+            assert_eq!(conversation.quality, None, "a dropped conversation is not rated");
+        }
+    }
+}

@@ -1,0 +1,651 @@
+//! The scene of a conversation with the test character added to its cast, and what each participant may see.
+//!
+//! All asks of `simulate` are built here, so this is the only place that decides who sees what (CONTRACTS, Chat).
+
+use std::collections::BTreeSet;
+
+use super::turn_taking;
+use crate::schema::{
+    Attribute, CastMember, Character, Dimension, Language, Line, Motivation, Scene, SceneCharacter, Utterance, public,
+    slug,
+};
+use crate::stages::select::Pair;
+use crate::stages::simulate::Params;
+use crate::stages::simulate::asks::{Called, Direct, Rate, SceneReply, TestReply};
+use crate::stages::simulate::lanes::scenes::has_namesake;
+use crate::stages::simulate::reply::Format;
+use crate::stages::simulate::reply::label_kinds::is_telling;
+use crate::stages::simulate::reply::reference_filter::Original;
+use crate::text::is_name;
+
+/// A scene with the test character in its cast.
+#[derive(Debug)]
+pub(crate) struct Setting<'a> {
+    /// The scene.
+    pub scene: &'a Scene,
+    /// The test character.
+    pub character: &'a Character,
+    max_sentences: u32,
+    /// The test character's example lines, none of them from the scene's dialogue.
+    pub lines: Vec<String>,
+    /// The test character's attributes, without sentences that quote the scene's dialogue.
+    profile: Vec<Attribute>,
+    /// The scene characters that take part.
+    members: Vec<&'a SceneCharacter>,
+    /// All participants, test character first, with public attributes only.
+    cast: Vec<CastMember>,
+    /// Names and aliases of each participant, in the order of `cast`; the name is first.
+    called: Vec<Vec<&'a str>>,
+    /// Names in the scene that belong to no participant.
+    absent: Vec<&'a str>,
+    motivations: Vec<Motivation>,
+    dialogue: Vec<Line>,
+    artificial: bool,
+}
+
+impl<'a> Setting<'a> {
+    /// Adds the test character to a scene. None if no scene character is left to talk to, or if the name of a
+    /// synthesized test character could be confused with one in the cast.
+    ///
+    /// A scene character that *is* the test character, by name or alias, is removed together with its motivation and
+    /// its utterances, and so are scene characters beyond `max_cast`: replies must not refer to the words of an absent
+    /// person. The test character sees nothing of the original dialogue, no matter who speaks it: in a scene of its own
+    /// book, quoted lines are removed from its examples, and sentences that quote the dialogue verbatim from the
+    /// profiles.
+    pub(crate) fn new(scene: &'a Scene, character: &'a Character, params: &Params) -> Option<Self> {
+        let members = members(scene, character, params.max_cast as usize);
+        if members.is_empty() || has_namesake(scene, character) {
+            return None;
+        }
+        let called = called(scene, character, &members);
+        let absent = absent(scene, &called);
+        let original = Original::new(scene);
+        let profile: Vec<Attribute> =
+            character.profile.iter().filter_map(|attribute| original.kept_from(attribute)).collect();
+        let cast = std::iter::once((&character.name, &profile))
+            .chain(members.iter().map(|member| (&member.name, &member.profile)))
+            .map(|(name, profile)| CastMember {
+                name: name.clone(),
+                profile: public(profile).iter().filter_map(|attribute| original.kept_from(attribute)).collect(),
+            })
+            .collect();
+        let present = |name: &str| {
+            let named = members.iter().find(|member| is_same(&member.name, name));
+            named.or_else(|| members.iter().find(|member| is_called(member, name))).map(|member| &member.name)
+        };
+        let motivations = scene
+            .motivations
+            .iter()
+            .filter_map(|motivation| {
+                let name = present(&motivation.character)?;
+                Some(Motivation { character: name.clone(), motivation: motivation.motivation.clone() })
+            })
+            .collect();
+        let dialogue = scene
+            .dialogue
+            .iter()
+            .filter_map(|utterance| {
+                let environment = (utterance.speaker == Utterance::ENVIRONMENT).then_some(&utterance.speaker);
+                let speaker = environment.or_else(|| present(&utterance.speaker))?.clone();
+                let content = utterance.content();
+                (!content.is_empty()).then_some(Line { speaker, content, is_test: false })
+            })
+            .collect();
+        let lines: Vec<&String> = character.lines.iter().filter(|line| !original.has(line)).collect();
+        let lines = spread(&lines, params.example_lines as usize);
+        let artificial = has_artificial_minds(scene, character);
+        let max_sentences = params.max_sentences;
+        Some(Self {
+            scene,
+            character,
+            max_sentences,
+            lines,
+            profile,
+            members,
+            cast,
+            called,
+            absent,
+            motivations,
+            dialogue,
+            artificial,
+        })
+    }
+
+    /// Returns the number of participants, including the test character.
+    pub(crate) const fn len(&self) -> usize {
+        self.cast.len()
+    }
+
+    /// Returns the name of a participant.
+    pub(crate) fn name(&self, member: usize) -> &str {
+        &self.cast[member].name
+    }
+
+    /// Returns the language of the conversation.
+    pub(crate) const fn language(&self) -> Language {
+        self.character.language
+    }
+
+    /// Returns the participants other than the test character, with public attributes only.
+    pub(crate) fn others(&self) -> &[CastMember] {
+        &self.cast[turn_taking::TEST + 1..]
+    }
+
+    /// Returns the judge's input for two replies of the test character: its full profile, the others' public attributes
+    /// and the history.
+    pub(crate) fn pair<'b>(
+        &'b self,
+        history: &'b [Line],
+        (source, base): (&'b str, &'b str),
+        target: Option<&'b str>,
+    ) -> Pair<'b> {
+        Pair {
+            language: self.language(),
+            name: &self.character.name,
+            profile: &self.profile,
+            lines: &self.lines,
+            others: self.others(),
+            situation: &self.scene.situation,
+            history,
+            source,
+            base,
+            target,
+        }
+    }
+
+    /// Builds the ask for the next speaker: public attributes, situation and history.
+    pub(crate) fn direct(&self, history: &[Line], choices: &[usize], may_end: bool, turns_left: u32) -> Direct {
+        Direct {
+            language: self.language(),
+            situation: self.scene.situation.clone(),
+            cast: self.cast.clone(),
+            history: history.to_vec(),
+            choices: choices.iter().map(|&member| self.name(member).to_owned()).collect(),
+            may_end,
+            turns_left,
+        }
+    }
+
+    /// Builds the ask for a reply of the test character: its full profile, the others' public attributes, the history
+    /// and S(d).
+    pub(crate) fn test_reply(&self, history: &[Line], dimension: Option<&Dimension>) -> TestReply {
+        TestReply {
+            language: self.language(),
+            worldview: self.scene.worldview.clone(),
+            situation: self.scene.situation.clone(),
+            name: self.character.name.clone(),
+            profile: self.profile.clone(),
+            lines: self.lines.clone(),
+            others: self.others().to_vec(),
+            history: history.to_vec(),
+            dimension: dimension.map(|dimension| dimension.code.clone()),
+            strategy: dimension.map(|dimension| dimension.strategy.get(self.language()).clone()),
+            max_sentences: self.max_sentences,
+            called: self.called(turn_taking::TEST),
+        }
+    }
+
+    /// Builds the ask for a reply of a scene character: its full profile, the others' public attributes, the history,
+    /// the motivations, the original dialogue and I(d).
+    pub(crate) fn scene_reply(&self, member: usize, history: &[Line], dimension: Option<&Dimension>) -> SceneReply {
+        let others = self.cast.iter().enumerate().filter(|(other, _)| *other != member);
+        let eliciting =
+            |dimension: &Dimension| dimension.eliciting.get(self.language()).replace("{name}", &self.character.name);
+        SceneReply {
+            language: self.language(),
+            worldview: self.scene.worldview.clone(),
+            situation: self.scene.situation.clone(),
+            name: self.name(member).to_owned(),
+            profile: self.members[member - 1].profile.clone(),
+            others: others.map(|(_, other)| other.clone()).collect(),
+            motivations: self.motivations.clone(),
+            dialogue: self.dialogue.clone(),
+            history: history.to_vec(),
+            dimension: dimension.map(|dimension| dimension.code.clone()),
+            eliciting: dimension.map(eliciting),
+            max_sentences: self.max_sentences,
+            called: self.called(member),
+        }
+    }
+
+    /// Builds the ask for a quality rating of the conversation.
+    pub(crate) fn rate(&self, history: &[Line]) -> Rate {
+        Rate {
+            language: self.language(),
+            situation: self.scene.situation.clone(),
+            cast: self.cast.iter().map(|member| member.name.clone()).collect(),
+            history: history.to_vec(),
+        }
+    }
+
+    /// Calls `then` with the [`Format`] for replies of a participant.
+    pub(crate) fn with_format<T>(&self, member: usize, then: impl FnOnce(Format<'_>) -> T) -> T {
+        self.called(member).with_speakers(|speakers| {
+            then(Format {
+                language: self.language(),
+                speakers,
+                max_sentences: self.max_sentences,
+                artificial: self.artificial,
+            })
+        })
+    }
+
+    /// Returns the names of a participant, and those of everyone else in the scene.
+    fn called(&self, member: usize) -> Called {
+        let others = self.called.iter().enumerate().filter(|(other, _)| *other != member);
+        let others = others.flat_map(|(_, names)| names).chain(&self.absent);
+        let owned = |name: &&str| (*name).to_owned();
+        Called { own: self.called[member].iter().map(owned).collect(), others: others.map(owned).collect() }
+    }
+}
+
+/// Returns the names and aliases of each participant, test character first. Those of the test character come from its
+/// file and, if it is itself a character of the scene, from the scene.
+fn called<'a>(scene: &'a Scene, character: &'a Character, members: &[&'a SceneCharacter]) -> Vec<Vec<&'a str>> {
+    let aliases = |aliases: &'a [String]| aliases.iter().map(String::as_str).filter(|alias| is_telling(alias));
+    let here = |name: &str| members.iter().any(|member| member.name == name);
+    let itself = scene.characters.iter().filter(|member| !here(&member.name));
+    let itself = itself.filter(|member| sameness(member, character) != Sameness::None);
+    let of_scene = itself.flat_map(|member| std::iter::once(member.name.as_str()).chain(aliases(&member.aliases)));
+    let own = std::iter::once(character.name.as_str()).chain(aliases(&character.aliases)).chain(of_scene).collect();
+    let others =
+        members.iter().map(|member| std::iter::once(member.name.as_str()).chain(aliases(&member.aliases)).collect());
+    std::iter::once(own).chain(others).collect()
+}
+
+/// Returns the names in a scene's cast and dialogue that belong to no participant.
+fn absent<'a>(scene: &'a Scene, called: &[Vec<&str>]) -> Vec<&'a str> {
+    let names = scene.characters.iter().map(|member| &member.name);
+    let names: BTreeSet<&str> =
+        names.chain(scene.dialogue.iter().map(|line| &line.speaker)).map(String::as_str).collect();
+    let is_known = |name: &str| called.iter().flatten().any(|known| is_same(name, known) || is_name(name, known));
+    names.into_iter().filter(|name| *name != Utterance::ENVIRONMENT && is_telling(name) && !is_known(name)).collect()
+}
+
+/// Returns the `most` scene characters with the most utterances, in scene order, without the test character and
+/// duplicate names.
+fn members<'a>(scene: &'a Scene, character: &Character, most: usize) -> Vec<&'a SceneCharacter> {
+    let same: Vec<Sameness> = scene.characters.iter().map(|member| sameness(member, character)).collect();
+    let named = same.contains(&Sameness::Name);
+    let mut members: Vec<&SceneCharacter> = Vec::new();
+    for (member, same) in scene.characters.iter().zip(same) {
+        let test = same == Sameness::Name || (same == Sameness::Alias && !named);
+        let known = members.iter().any(|other| is_same(&other.name, &member.name));
+        if !known && !test && member.name != Utterance::ENVIRONMENT && !member.name.trim().is_empty() {
+            members.push(member);
+        }
+    }
+    let lines = |member: &SceneCharacter| scene.dialogue.iter().filter(|line| is_called(member, &line.speaker)).count();
+    let mut ranked: Vec<(std::cmp::Reverse<usize>, usize)> =
+        members.iter().enumerate().map(|(index, member)| (std::cmp::Reverse(lines(member)), index)).collect();
+    ranked.sort_unstable();
+    ranked.truncate(most);
+    let mut stay: Vec<usize> = ranked.into_iter().map(|(_, index)| index).collect();
+    stay.sort_unstable();
+    stay.into_iter().map(|index| members[index]).collect()
+}
+
+/// How a scene character matches the test character.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sameness {
+    /// The name of one is a name or alias of the other.
+    Name,
+    /// They share an alias. It may be a form of address such as `Miss Bennet`, so it counts only if no scene character
+    /// matches by name.
+    Alias,
+    /// No match.
+    None,
+}
+
+fn sameness(member: &SceneCharacter, character: &Character) -> Sameness {
+    let by_name = is_called(member, &character.name) || character.aliases.iter().any(|own| is_same(own, &member.name));
+    if by_name {
+        Sameness::Name
+    } else if character.aliases.iter().any(|own| is_called(member, own)) {
+        Sameness::Alias
+    } else {
+        Sameness::None
+    }
+}
+
+/// Returns whether a scene character has this name or alias.
+fn is_called(member: &SceneCharacter, name: &str) -> bool {
+    std::iter::once(&member.name).chain(&member.aliases).any(|own| is_same(own, name))
+}
+
+/// Compares names by their letters and digits. Names without letters or digits never match.
+fn is_same(one: &str, other: &str) -> bool {
+    let (one, other) = (slug(one), slug(other));
+    one == other && one != "-"
+}
+
+/// Returns at most `most` lines, evenly spaced over all lines, in order.
+fn spread(lines: &[&String], most: usize) -> Vec<String> {
+    let count = most.min(lines.len());
+    (0..count).map(|index| lines[index * lines.len() / count].to_owned()).collect()
+}
+
+/// Returns whether the scene or a profile mentions AI, in which case characters may talk about it.
+fn has_artificial_minds(scene: &Scene, character: &Character) -> bool {
+    let profiles = std::iter::once(&character.profile).chain(scene.characters.iter().map(|member| &member.profile));
+    profiles.flatten().map(|attribute| &attribute.value).chain([&scene.worldview, &scene.situation]).any(|text| {
+        let is_word = text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == "AI" || word == "A.I");
+        is_word || text.contains("人工智能") || text.to_lowercase().contains("artificial intelligence")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::llm::Ask as _;
+    use crate::schema::{Message, Visibility};
+    use crate::stages::select;
+    use crate::stages::simulate::fixtures::{attribute, character, prompts, scene};
+    use crate::stages::simulate::reply::repetition::Said;
+
+    fn names(setting: &Setting<'_>) -> Vec<String> {
+        setting.cast.iter().map(|member| member.name.clone()).collect()
+    }
+
+    #[test]
+    fn those_with_most_lines_stay_in_the_scenes_order() {
+        let mut scene = scene(Language::En, "book@0", &["Ann", "Bob", "Cid", "Dot", "ann"]);
+        scene.characters[3].aliases.push("Lady Dot".to_owned());
+        let line = |speaker: &str| Utterance { speaker: speaker.to_owned(), ..scene.dialogue[0].clone() };
+        scene.dialogue.extend([line("Lady Dot"), line("Bob")]);
+        let tess = character(Language::En);
+        let params = Params { max_cast: 2, ..Params::default() };
+        let setting = Setting::new(&scene, &tess, &params).expect("a scene character remains");
+        // Ann, Bob and Dot have two utterances each: `ann` counts for Ann, and one of Dot's is under her alias. Ann and
+        // Bob come first in the scene.
+        assert_eq!(names(&setting), ["Tess", "Ann", "Bob"]);
+        let dialogue: Vec<_> = setting.dialogue.iter().map(|line| line.speaker.as_str()).collect();
+        assert_eq!(dialogue, ["Ann", "Bob", "Ann", "Environment", "Bob"], "no absent character is quoted");
+        let motivations: Vec<_> = setting.motivations.iter().map(|motivation| motivation.character.as_str()).collect();
+        assert_eq!(motivations, ["Ann", "Bob", "Ann"]);
+        assert!(!setting.dialogue[0].content.contains("thought"));
+    }
+
+    #[test]
+    fn the_test_character_does_not_meet_itself() {
+        let tess = character(Language::En);
+        let params = Params::default();
+        let mut scene = scene(Language::En, "book@0", &["the guest", "Bob", "Maid"]);
+        scene.characters[2].aliases.push("tess".to_owned());
+        let setting = Setting::new(&scene, &tess, &params).expect("a scene character remains");
+        assert_eq!(names(&setting), ["Tess", "Bob"]);
+        let prompt = serde_json::to_string(&setting.scene_reply(1, &[], None)).expect("asks serialize to JSON");
+        assert!(!prompt.contains("guest") && !prompt.contains("Maid"), "{prompt}");
+        scene.characters.remove(1);
+        assert!(Setting::new(&scene, &tess, &params).is_none(), "no one to talk to");
+    }
+
+    #[test]
+    fn a_shared_form_of_address_is_no_name() {
+        let tess = character(Language::En);
+        let mut scene = scene(Language::En, "book@0", &["Ann", "Bob", "Tess"]);
+        scene.characters[0].aliases.push("the guest".to_owned());
+        let setting = Setting::new(&scene, &tess, &Params::default()).expect("a scene character remains");
+        assert_eq!(names(&setting), ["Tess", "Ann", "Bob"], "Tess matches by name, so Ann is a different character");
+        scene.characters.pop();
+        let setting = Setting::new(&scene, &tess, &Params::default()).expect("a scene character remains");
+        assert_eq!(names(&setting), ["Tess", "Bob"], "Ann matches Tess by alias");
+    }
+
+    #[test]
+    fn examples_are_spread_over_all_lines() {
+        let lines: Vec<String> = (0..10).map(|n| n.to_string()).collect();
+        let lines: Vec<&String> = lines.iter().collect();
+        assert_eq!(spread(&lines, 4), ["0", "2", "5", "7"]);
+        assert_eq!(spread(&lines, 20).len(), 10);
+        assert!(spread(&[], 3).is_empty() && spread(&lines, 0).is_empty());
+    }
+
+    /// In a scene of its own book, a character's lines and profile may contain the scene's dialogue, including
+    /// utterances of absent characters.
+    #[test]
+    fn no_original_dialogue_reaches_the_test_character_or_its_judge() {
+        for (language, said, other) in [
+            (Language::En, "The tide is at four, whoever asks.", "Nobody crosses for nothing."),
+            (Language::Zh, "谁来问都一样，潮水四更才来。", "没有谁白过这条河。"),
+        ] {
+            let mut scene = scene(language, "home@0", &["Tess", "Ann", "Bob"]);
+            let line = |speaker: &str, said: &str| Utterance {
+                speaker: speaker.to_owned(),
+                speech: Some(said.to_owned()),
+                ..scene.dialogue[0].clone()
+            };
+            scene.dialogue = vec![line("Tess", said), line("Bob", other), line("Ann", "So.")];
+            scene.characters[1].profile.push(attribute("manner", &format!("“{other}”"), Visibility::Public));
+            let mut tess = character(language);
+            tess.lines = vec![said.to_owned(), format!("(nods) {said}"), "Tess-line".to_owned(), other.to_owned()];
+            tess.profile.push(attribute("manner", &format!("Tess-manner. {said}"), Visibility::Private));
+            let setting = Setting::new(&scene, &tess, &Params { max_cast: 1, ..Params::default() });
+            let setting = setting.expect("a scene character remains");
+            let dimension = &crate::stages::select::dimensions(None).expect("the table is embedded and tested")[0];
+            let pair = setting.pair(&[], ("one", "two"), None);
+            let judge = pair.ask(&select::Params::default(), std::slice::from_ref(dimension), true);
+            let asks = [
+                serde_json::to_string(&setting.test_reply(&[], Some(dimension))).expect("asks serialize to JSON"),
+                serde_json::to_string(&judge).expect("asks serialize to JSON"),
+                serde_json::to_string(&setting.direct(&[], &[0, 1], true, 3)).expect("asks serialize to JSON"),
+            ];
+            for ask in &asks {
+                assert!(!ask.contains(said) && !ask.contains(other), "{language}: {ask}");
+            }
+            assert!(asks[..2].iter().all(|ask| ask.contains("Tess-line") && ask.contains("Tess-manner")), "{asks:?}");
+            assert!(
+                serde_json::to_string(&setting.scene_reply(1, &[], None))
+                    .expect("asks serialize to JSON")
+                    .contains(other)
+            );
+        }
+    }
+
+    /// An ask accepts an answer exactly if something is left of it after cleaning.
+    #[test]
+    fn a_reply_is_read_alike_when_it_is_asked_for_and_when_it_is_put_in_form() {
+        for (language, names, absent, replies) in [
+            (
+                Language::En,
+                ["Tess", "the Commissioner", "Keziah Marl", "Kez"],
+                "Old Dunn",
+                [
+                    (0, "The Commissioner: Good day.", "Good day."),
+                    (0, "Kez: Hm.", ""),
+                    (0, "Old Dunn: Hm.", ""),
+                    (1, "Kez: Hm.", "Hm."),
+                    (1, "The Commissioner: Hm.", ""),
+                    (1, "Good day.", "Good day."),
+                ],
+            ),
+            (
+                Language::Zh,
+                ["温仲筹", "四爷", "邬水宁", "小红"],
+                "王德发",
+                [
+                    (0, "四爷：久仰。", "久仰。"),
+                    (0, "小红：哼。", ""),
+                    (0, "王德发：哼。", ""),
+                    (1, "小红：哼。", "哼。"),
+                    (1, "四爷：哼。", ""),
+                    (1, "久仰。", "久仰。"),
+                ],
+            ),
+        ] {
+            let [name, alias, other, other_alias] = names.map(str::to_owned);
+            let mut scene = scene(language, "book@0", &[&other]);
+            scene.characters[0].aliases.push(other_alias);
+            scene.dialogue.push(Utterance { speaker: absent.to_owned(), ..scene.dialogue[0].clone() });
+            let character = Character { name, aliases: vec![alias], ..character(language) };
+            let setting = Setting::new(&scene, &character, &Params::default()).expect("a scene character remains");
+            for (member, reply, expected) in replies {
+                let raw = reply.to_owned();
+                let passes = if member == turn_taking::TEST {
+                    setting.test_reply(&[], None).check(&raw).is_ok()
+                } else {
+                    setting.scene_reply(member, &[], None).check(&raw).is_ok()
+                };
+                let text = setting.with_format(member, |format| format.clean(&raw, &Said::default()).text);
+                assert_eq!((passes, text.as_str()), (!expected.is_empty(), expected), "{reply}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_eliciting_names_the_test_character() {
+        let (scene, tess) = (scene(Language::Zh, "book@0", &["Ann"]), character(Language::Zh));
+        let setting = Setting::new(&scene, &tess, &Params::default()).expect("a scene character remains");
+        for dimension in crate::stages::select::dimensions(None).expect("the table is embedded and tested") {
+            let eliciting = setting.scene_reply(1, &[], Some(&dimension)).eliciting.expect("the ask has a target");
+            assert!(eliciting.contains("Tess") && !eliciting.contains('{'), "{eliciting}");
+        }
+    }
+
+    #[test]
+    fn artificial_minds_are_told_by_the_world() {
+        let mut tess = character(Language::En);
+        let scene = scene(Language::En, "book@0", &["Ann"]);
+        assert!(!has_artificial_minds(&scene, &tess));
+        tess.profile.push(attribute("kind", "An AI of the third fleet.", Visibility::Private));
+        assert!(has_artificial_minds(&scene, &tess));
+    }
+
+    /// Returns the markers that occur in a prompt. Tess joins a scene of Ann, Bob and The Guest; The Guest is an alias
+    /// of Tess and therefore absent.
+    fn shown(messages: &[Message]) -> Vec<String> {
+        let text: String = messages.iter().map(|message| message.content.as_str()).collect::<Vec<_>>().join("\n");
+        let mut markers = Vec::new();
+        for name in ["Tess", "Ann", "Bob", "The Guest"] {
+            for kind in ["public", "private", "line", "motivation", "action", "speech", "thought"] {
+                markers.push(format!("{name}-{kind}"));
+            }
+        }
+        for marker in ["Environment-speech", "scene-worldview", "scene-situation", "scene-summary", "said-before"] {
+            markers.push(marker.to_owned());
+        }
+        markers.into_iter().filter(|marker| text.contains(marker.as_str())).collect()
+    }
+
+    /// A template, including a user's own, can only show what the ask contains, so the ask must not contain anything
+    /// that its speaker may not know.
+    #[test]
+    fn no_template_can_show_what_is_not_the_speakers_to_know() {
+        for language in Language::ALL {
+            let scene = scene(language, "book@0", &["Ann", "Bob", "The Guest"]);
+            let tess = character(language);
+            let setting = Setting::new(&scene, &tess, &Params::default()).expect("a scene character remains");
+            let history = [Line { speaker: "Ann".to_owned(), content: "said-before".to_owned(), is_test: false }];
+            let dimension = &crate::stages::select::dimensions(None).expect("the table is embedded and tested")[0];
+            let asks = [
+                serde_json::to_string(&setting.test_reply(&history, Some(dimension))).expect("asks serialize to JSON"),
+                serde_json::to_string(&setting.direct(&history, &[0, 1], true, 3)).expect("asks serialize to JSON"),
+                serde_json::to_string(&setting.rate(&history)).expect("asks serialize to JSON"),
+                serde_json::to_string(&setting.scene_reply(1, &history, Some(dimension)))
+                    .expect("asks serialize to JSON"),
+            ];
+            let known = |kinds: &[&str], of: &[&str]| -> Vec<String> {
+                of.iter().flat_map(|name| kinds.iter().map(move |kind| format!("{name}-{kind}"))).collect()
+            };
+            let book =
+                known(&["motivation", "action", "speech", "thought"], &["Ann", "Bob", "The Guest", "Environment"]);
+            let secrets = known(&["private"], &["Ann", "Bob", "The Guest"]);
+            let of_test = [known(&["private"], &["Tess"]), known(&["line"], &["Tess"])].concat();
+            let absent = known(&["public", "private", "motivation", "action", "speech", "thought"], &["The Guest"]);
+            let hidden = [
+                [book.clone(), secrets.clone()].concat(),
+                [book.clone(), secrets.clone(), of_test.clone()].concat(),
+                [book, secrets, of_test.clone()].concat(),
+                [absent, of_test, known(&["private"], &["Bob"]), known(&["thought"], &["Ann", "Bob"])].concat(),
+            ];
+            for (ask, hidden) in asks.iter().zip(hidden) {
+                assert!(ask.contains("said-before"), "{ask}");
+                for marker in hidden.iter().map(String::as_str).chain(["scene-summary"]) {
+                    assert!(!ask.contains(marker), "{language}: {marker} in {ask}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn everyone_sees_what_is_theirs_to_see() {
+        for language in Language::ALL {
+            let scene = scene(language, "book@0", &["Ann", "Bob", "The Guest"]);
+            let tess = character(language);
+            let setting = Setting::new(&scene, &tess, &Params::default()).expect("a scene character remains");
+            let line = |speaker: &str| Line {
+                speaker: speaker.to_owned(),
+                content: "said-before".to_owned(),
+                is_test: speaker == "Tess",
+            };
+            let history = [line("Ann"), line("Tess"), line("Bob")];
+            let prompts = prompts();
+            let sorted = |markers: &[&str]| {
+                let mut markers: Vec<String> = markers.iter().map(|marker| (*marker).to_owned()).collect();
+                markers.sort_unstable();
+                markers
+            };
+            let check = |messages: Vec<Message>, expected: &[&str]| {
+                let mut shown = shown(&messages);
+                shown.sort_unstable();
+                assert_eq!(shown, sorted(expected), "{language}: {messages:#?}");
+            };
+            let dimension = &crate::stages::select::dimensions(None).expect("the table is embedded and tested")[0];
+            let guest = setting.test_reply(&history, Some(dimension)).messages(&prompts).expect("renders");
+            assert!(guest.last().expect("a last message").content.contains(dimension.strategy.get(language)));
+            check(
+                guest,
+                &[
+                    "Tess-public",
+                    "Tess-private",
+                    "Tess-line",
+                    "Ann-public",
+                    "Bob-public",
+                    "scene-worldview",
+                    "scene-situation",
+                    "said-before",
+                ],
+            );
+            let ann = setting.scene_reply(1, &history, Some(dimension)).messages(&prompts).expect("renders");
+            assert!(ann.last().expect("a last message").content.contains("Tess"));
+            check(
+                ann,
+                &[
+                    "Ann-public",
+                    "Ann-private",
+                    "Tess-public",
+                    "Bob-public",
+                    "Ann-motivation",
+                    "Bob-motivation",
+                    "Ann-action",
+                    "Ann-speech",
+                    "Bob-action",
+                    "Bob-speech",
+                    "Environment-speech",
+                    "scene-worldview",
+                    "scene-situation",
+                    "said-before",
+                ],
+            );
+            check(
+                setting.direct(&history, &[0, 1], true, 3).messages(&prompts).expect("renders"),
+                &["Tess-public", "Ann-public", "Bob-public", "scene-situation", "said-before"],
+            );
+            check(setting.rate(&history).messages(&prompts).expect("renders"), &["scene-situation", "said-before"]);
+            let pair = setting.pair(&history, ("one", "two"), None);
+            let judge = pair.ask(&select::Params::default(), std::slice::from_ref(dimension), true);
+            check(
+                judge.messages(&prompts).expect("renders"),
+                &[
+                    "Tess-public",
+                    "Tess-private",
+                    "Tess-line",
+                    "Ann-public",
+                    "Bob-public",
+                    "scene-situation",
+                    "said-before",
+                ],
+            );
+        }
+    }
+}

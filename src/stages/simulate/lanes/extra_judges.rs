@@ -1,0 +1,141 @@
+//! Extra judges: each compares the two replies of every test turn, with the same history as the judge.
+//!
+//! Their verdicts are recorded next to the judge's and change neither the kept reply, the counts nor the samples.
+
+use futures::future::join_all;
+
+use super::Stage;
+use crate::llm::{Ask as _, AskError, Model};
+use crate::schema::{Conversation, Line, Reject, Turn, Verdict};
+use crate::stages::select::{Judge, select};
+use crate::stages::simulate::conversation::line;
+use crate::stages::simulate::conversation::prompt_context::Setting;
+
+/// Returns whether a call is a verdict of one of these extra judges.
+#[must_use]
+pub fn is_further_verdict(judges: &[String], ask: &str, draw: &str, model: &str) -> bool {
+    // The draw distinguishes them from calls of the judge, which may be the same model.
+    ask == Judge::NAME && draw.contains(&place(model)) && judges.iter().any(|judge| judge == model)
+}
+
+/// Returns the part of a draw that names an extra judge.
+fn place(judge: &str) -> String {
+    format!("/judge/{judge}")
+}
+
+/// Asks the extra judges about all test turns of a conversation concurrently and adds their verdicts to the turns.
+///
+/// Turns with two equal replies are skipped. Returns a reject for each failed verdict; an error that ends the run is
+/// returned as an error.
+pub(crate) async fn verdicts(
+    stage: &Stage<'_>,
+    setting: &Setting<'_>,
+    conversation: &mut Conversation,
+) -> Result<Vec<Reject>, AskError> {
+    let history: Vec<Line> = conversation.turns.iter().map(line).collect();
+    let turns = conversation.turns.iter().enumerate().filter(|(_, turn)| turn.source_reply != turn.base_reply);
+    let asked = turns.flat_map(|(at, turn)| {
+        let (history, id) = (&history[..at], &conversation.id);
+        stage
+            .judges
+            .iter()
+            .map(move |judge| async move { (at, judge, verdict(stage, setting, judge, history, id, turn).await) })
+    });
+    // All calls run to completion, so that a paid answer is journaled even if another call fails.
+    let said = join_all(asked).await;
+    let mut rejects = Vec::new();
+    for (at, judge, verdict) in said {
+        let turn = &mut conversation.turns[at];
+        match verdict {
+            Ok(verdict) => turn.verdicts.push(verdict),
+            Err(error) if error.ends_the_run() => return Err(error),
+            Err(error) => {
+                let id = format!("{}#{}", conversation.id, turn.index);
+                let detail = format!("extra judge `{}` failed: {}", judge.name(), error.detail());
+                rejects.push(Reject::new("select", id, error.reason(), detail));
+            }
+        }
+    }
+    Ok(rejects)
+}
+
+async fn verdict(
+    stage: &Stage<'_>,
+    setting: &Setting<'_>,
+    judge: &Model,
+    history: &[Line],
+    id: &str,
+    turn: &Turn,
+) -> Result<Verdict, AskError> {
+    let replies = (turn.source_reply.as_deref().unwrap_or_default(), turn.base_reply.as_deref().unwrap_or_default());
+    let pair = setting.pair(history, replies, turn.target.as_deref());
+    // A draw of its own, because the model may be the same as the judge's and the order in which it sees the replies
+    // must not depend on the judge's.
+    let draw = format!("{id}/{}{}", turn.index, place(judge.name()));
+    let said = select(judge, stage.select, stage.dimensions, pair, &draw).await?;
+    Ok(Verdict {
+        judge: judge.name().to_owned(),
+        dimension: said.dimension,
+        score: said.score,
+        rationale: said.rationale,
+        score_source_first: said.score_source_first,
+        score_base_first: said.score_base_first,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+    use crate::schema::Language;
+    use crate::stages::simulate::Params;
+    use crate::stages::simulate::fixtures::{House, Shelf, character, pool};
+    use crate::stages::simulate::lanes::{Played, play_lanes};
+
+    async fn played(house: &House, judges: &[Arc<Model>], language: Language) -> Vec<Played> {
+        let params = Params { tau: 2, wave: 2, min_turns: 6, max_turns: 10, test_every: 3, ..Params::default() };
+        let stage = Stage { judges, ..house.stage(&params) };
+        let kept = Mutex::new(Vec::new());
+        let keep = |played| {
+            kept.lock().unwrap().push(played);
+            Ok::<(), AskError>(())
+        };
+        let scenes = pool(language, 30);
+        let shelf = Shelf::new(&scenes);
+        play_lanes(&stage, &character(language), &[&house.source], &shelf, &keep, &|_| {})
+            .await
+            .expect("the lane finishes");
+        let mut played: Vec<Played> = kept.into_inner().unwrap();
+        played.sort_by_key(|played| played.conversation.as_ref().map(|talk| talk.id.clone()));
+        played
+    }
+
+    #[tokio::test]
+    async fn further_judges_say_their_own_and_change_nothing() {
+        for language in Language::ALL {
+            let house = House::new(Arc::default(), false);
+            let alone = played(&house, &[], language).await;
+            let panel = played(&house, &house.panel, language).await;
+            let mut verdicts = 0;
+            assert_eq!(alone.len(), panel.len());
+            for (one, other) in alone.iter().zip(&panel) {
+                let mut other = other.clone();
+                for turn in other.conversation.iter_mut().flat_map(|talk| &mut talk.turns) {
+                    let is_judged = turn.score.is_some() && turn.source_reply != turn.base_reply;
+                    let judges: Vec<&str> = turn.verdicts.iter().map(|verdict| verdict.judge.as_str()).collect();
+                    assert_eq!(judges, if is_judged { vec!["second", "third"] } else { vec![] });
+                    assert!(turn.verdicts.iter().all(|verdict| (1..=5).contains(&verdict.score)));
+                    verdicts += judges.len();
+                    turn.verdicts.clear();
+                }
+                for sample in &mut other.samples {
+                    assert_eq!(sample.verdicts.len(), 2, "a sample has the verdicts of its turn");
+                    sample.verdicts.clear();
+                }
+                assert_eq!(*one, other);
+            }
+            assert!(verdicts > 10, "{verdicts}");
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! Rates finished conversations and keeps only those of high quality (FURINA, Appendix G).
+
+use super::Stage;
+use crate::llm::AskError;
+use crate::schema::{Conversation, Line, Quality, Reject};
+use crate::stages::simulate::asks::Rating;
+use crate::stages::simulate::conversation::line;
+use crate::stages::simulate::conversation::prompt_context::Setting;
+use crate::stages::simulate::reply::DISTURBING;
+
+/// Rates a conversation and sets `kept`. Returns the reject if it is dropped.
+///
+/// A conversation with a fault of [`DISTURBING`] is dropped without a rating, as the paper does for conversations
+/// disturbed by a provider's content filter (Appendix N): replies to a refusal, or to an utterance in another language,
+/// are no longer role play. If the rating fails, the conversation is dropped with the error's reason.
+pub(crate) async fn rate(
+    stage: &Stage<'_>,
+    setting: &Setting<'_>,
+    conversation: &mut Conversation,
+) -> Result<Option<Reject>, AskError> {
+    let disturbed = conversation
+        .turns
+        .iter()
+        .find_map(|turn| Some((turn, turn.faults.iter().find(|fault| DISTURBING.contains(&fault.as_str()))?)));
+    if let Some((turn, fault)) = disturbed {
+        let detail = format!("turn {}, {}: `{}`", turn.index, turn.speaker, turn.content);
+        return Ok(Some(Reject::new("simulate", &conversation.id, &format!("format:{fault}"), detail)));
+    }
+    let history: Vec<Line> = conversation.turns.iter().map(line).collect();
+    let rating = stage.judge.ask(&setting.rate(&history), &format!("{}/rate", conversation.id)).await;
+    let Rating { interaction, coherence, progression, quality } = match rating {
+        Ok(rating) => rating,
+        Err(error) if error.ends_the_run() => return Err(error),
+        Err(error) => return Ok(Some(Reject::new("simulate", &conversation.id, error.reason(), error.detail()))),
+    };
+    conversation.quality = Some(quality);
+    conversation.quality_rationale = Some(format!("{interaction}\n{coherence}\n{progression}"));
+    conversation.kept = quality == Quality::High;
+    Ok((!conversation.kept).then(|| {
+        let detail = format!("{} turns, rated {}: {coherence}", conversation.turns.len(), quality.name());
+        Reject::new("simulate", &conversation.id, &format!("quality:{}", quality.name()), detail)
+    }))
+}

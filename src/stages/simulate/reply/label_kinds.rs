@@ -1,0 +1,282 @@
+//! Parses a speaker label (`Name:`) at the start of a sentence and classifies it by form: a person, a thing, a list
+//! number. The cast is not known here.
+
+use crate::text::{bare_name, is_han, is_mark, is_title, label, lead_word, name_words};
+
+/// Markup characters that may precede a label.
+const DECORATION: [char; 9] = ['*', '_', '#', '>', '-', '—', '–', '•', ' '];
+/// Last words of English phrases that often precede a colon and are not speakers.
+const NOBODY: [&str; 56] = [
+    "thing",
+    "things",
+    "truth",
+    "rule",
+    "rules",
+    "place",
+    "time",
+    "date",
+    "price",
+    "terms",
+    "reason",
+    "answer",
+    "question",
+    "fact",
+    "facts",
+    "point",
+    "proof",
+    "note",
+    "order",
+    "orders",
+    "word",
+    "words",
+    "advice",
+    "plan",
+    "deal",
+    "offer",
+    "condition",
+    "problem",
+    "trouble",
+    "remember",
+    "think",
+    "imagine",
+    "result",
+    "cost",
+    "name",
+    "sum",
+    "total",
+    "list",
+    "item",
+    "items",
+    "warning",
+    "evidence",
+    "weather",
+    "tide",
+    "message",
+    "letter",
+    "story",
+    "lesson",
+    "moral",
+    "catch",
+    "flaw",
+    "trick",
+    "upshot",
+    "difference",
+    "choice",
+    "motto",
+];
+/// Chinese characters that occur in phrases, but not in names or forms of address.
+const PHRASE: &str =
+    "我你您他她它们是的了着过说道问答想看听记有没不就也都还要会能可这那哪什怎为在把被让给请快别先再才只一句话";
+/// Endings of Chinese words that often precede a colon and are not speakers.
+const NO_PERSON: [&str; 24] = [
+    "时间", "地点", "原因", "理由", "结果", "条件", "规矩", "问题", "答案", "价钱", "目的", "办法", "方法", "证据",
+    "凶器", "消息", "事实", "意思", "道理", "总之", "其实", "首先", "其次", "最后",
+];
+/// Last characters of Chinese words for roles and occupations.
+const ROLES: &str = "人者兵卒士客郎童婆翁僧尼官吏差役匠夫工女男民警伴员生徒贼匪盗";
+
+/// Words that number the items of a list.
+const NUMBERS: [&str; 26] = [
+    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "first", "second", "third",
+    "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "ii", "iii", "iv", "next", "last", "finally",
+];
+/// Prefixes of Chinese forms of address to a group, which are never speaker labels.
+const ALL_OF_YOU: [&str; 4] = ["各位", "诸位", "列位", "众位"];
+
+/// A possible speaker label at the start of a sentence.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Label<'t> {
+    /// The possible name.
+    pub name: &'t str,
+    /// An action in parentheses between name and colon; may be empty.
+    pub action: &'t str,
+    /// The text after the label.
+    pub body: &'t str,
+    /// Whether the name is in brackets without a colon after them.
+    pub bare: bool,
+    /// Whether a letter follows the colon directly. Then it is a label only if the name is known.
+    pub tight: bool,
+}
+
+impl<'t> Label<'t> {
+    /// Parses `Name:`, `Name (action):`, `[Name]` or `<Name>` at the start of a sentence.
+    pub(crate) fn read(piece: &'t str) -> Option<Self> {
+        let piece = piece.trim_start_matches(DECORATION);
+        let bracketed = [('[', ']'), ('【', '】'), ('<', '>')].into_iter().find_map(|(open, close)| {
+            let (name, body) = piece.strip_prefix(open)?.split_once(close)?;
+            let body = body.trim_start_matches(['*', '_', ' ']);
+            let (body, bare) = body.strip_prefix([':', '：']).map_or((body, true), |body| (body, false));
+            Some(Self { name: name.trim(), action: "", body: body.trim_start(), bare, tight: false })
+        });
+        if let Some(label) = bracketed {
+            let fits = !label.name.is_empty() && label.name.chars().count() <= 40;
+            return fits.then_some(label);
+        }
+        let (name, body) = label(piece)?;
+        let colon = body.as_ptr() as usize - piece.as_ptr() as usize;
+        let close = piece[..colon].ends_with(':');
+        let is_time = close && body.starts_with(|c: char| c.is_numeric() && !is_han(c) || c == '/');
+        let tight = close && body.starts_with(|c: char| c.is_alphabetic() && !is_han(c));
+        let (name, action) = match name.strip_suffix(')').and_then(|name| name.rsplit_once('(')) {
+            Some((front, _)) => (front.trim_end_matches(['*', '_', ' ']), &name[front.len()..]),
+            None => (name, ""),
+        };
+        let marks = [',', '，', '、', '；', ';', '“', '”', '"', '「', '」', '(', ')', '[', ']'];
+        let ends = |c: char| is_mark(c) && c != '.';
+        let fits = !is_time && !name.is_empty() && !name.contains(marks) && !name.contains(ends);
+        fits.then_some(Self { name, action, body: body.trim_start_matches(['*', '_', ' ']), bare: false, tight })
+    }
+
+    /// Parses a label that is not at the start of the reply. A colon within a quotation does not make a label.
+    pub(crate) fn read_later(piece: &'t str) -> Option<Self> {
+        let is_of_a_quotation = piece
+            .trim_start_matches(DECORATION)
+            .strip_prefix(['“', '"', '「', '『'])
+            .and_then(|inside| inside.split([':', '：']).next())
+            .is_some_and(|name| !name.contains(['”', '"', '」', '』']));
+        if is_of_a_quotation { None } else { Self::read(piece) }
+    }
+
+    /// Returns whether the text after the label starts like speech in a script.
+    pub(crate) fn begins_speech(&self) -> bool {
+        let body = self.body.trim_start();
+        body.starts_with(char::is_uppercase)
+            || body.starts_with(is_han)
+            || body.starts_with(['“', '"', '「', '『', '…'])
+            || self.is_set_off()
+    }
+
+    /// Returns whether an action precedes or follows the colon. A quotation mark is not evidence: mottos are quoted
+    /// too.
+    pub(crate) fn is_set_off(&self) -> bool {
+        !self.action.is_empty() || self.body.starts_with('(')
+    }
+
+    /// Returns whether the label could be a speaker label in a script.
+    pub(crate) fn is_of_a_script(&self) -> bool {
+        !self.bare && !self.tight && self.begins_speech() && self.could_name()
+    }
+
+    /// Returns whether the label has the form of a name or role.
+    fn could_name(&self) -> bool {
+        let name = self.name;
+        if name.chars().all(is_han) {
+            let nobody = NO_PERSON.iter().any(|word| name.ends_with(word))
+                || ALL_OF_YOU.iter().any(|word| name.starts_with(word));
+            // Titles such as 先生 and 道长 contain characters of `PHRASE`, so they are removed first.
+            let is_phrase = bare_name(name).contains(|c| PHRASE.contains(c));
+            return (2..=5).contains(&name.chars().count()) && !nobody && !is_phrase;
+        }
+        let words: Vec<&str> = name.split_whitespace().collect();
+        let last = words.last().map_or(String::new(), |word| word.to_lowercase());
+        let large = |word: &&str| word.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit());
+        let opens = words.len() == 1 && lead_word(&last);
+        (1..=4).contains(&words.len())
+            && name.starts_with(|c: char| c.is_uppercase() && !is_han(c))
+            && words.iter().all(|word| large(word) || matches!(*word, "of" | "the" | "de"))
+            && !opens
+            && !NOBODY.contains(&last.as_str())
+    }
+
+    /// Returns whether the label numbers a list item, such as `Plan A`, `Rule One` or 第一.
+    fn is_of_a_list(&self) -> bool {
+        if self.name.chars().all(is_han) {
+            return self.name.starts_with(['第', '其']);
+        }
+        self.name.split_whitespace().any(|word| {
+            let counts = word.chars().count() == 1 || word.chars().all(|c| c.is_ascii_digit());
+            counts || NUMBERS.contains(&word.to_lowercase().as_str())
+        })
+    }
+
+    /// Returns whether the label is a name or role with a title, followed by speech.
+    pub(crate) fn has_title(&self) -> bool {
+        if !self.is_of_a_script() || self.is_of_a_list() {
+            return false;
+        }
+        if self.name.chars().all(is_han) {
+            return self.name.ends_with("小二") || (is_title(self.name) && is_telling(self.name));
+        }
+        let mut words = self.name.split_whitespace();
+        words.next().is_some_and(|first| first == "The" || is_title(first)) && words.next().is_some()
+    }
+
+    /// Returns whether the label clearly introduces an unknown speaker. In a script (`scripted`) any label that does
+    /// not number a list item does.
+    pub(crate) fn is_stranger(&self, scripted: bool) -> bool {
+        if !self.is_of_a_script() || self.is_of_a_list() {
+            return false;
+        }
+        // Labels of two characters are too often words such as 功夫 or forms of address such as 师兄.
+        let role = || {
+            let is_long = self.name.chars().all(is_han) && self.name.chars().nth(2).is_some();
+            is_long && (self.name.ends_with(|c| ROLES.contains(c)) || self.has_title())
+        };
+        let titled = || !self.name.chars().all(is_han) && self.has_title();
+        scripted || self.is_set_off() || role() || titled()
+    }
+}
+
+/// Returns whether a name is more than a form of address and so can identify a speaker.
+pub(crate) fn is_telling(name: &str) -> bool {
+    if name.chars().all(is_han) {
+        return !bare_name(name).is_empty();
+    }
+    !name_words(name).is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_label_is_read_off_the_front() {
+        for (piece, expected) in [
+            ("Guard (salutes): Halt!", Some(("Guard", "(salutes)", "Halt!", false))),
+            ("**Guard:** Halt!", Some(("Guard", "", "Halt!", false))),
+            ("Guard:Halt!", Some(("Guard", "", "Halt!", true))),
+            ("- [守卫]：站住！", Some(("守卫", "", "站住！", false))),
+            ("守卫:站住！", Some(("守卫", "", "站住！", false))),
+            ("10:30 it turns.", None),
+            ("https://example.org", None),
+            ("No, Guard: Halt!", None),
+        ] {
+            let read = Label::read(piece).map(|label| (label.name, label.action, label.body, label.tight));
+            assert_eq!(read, expected, "{piece}");
+        }
+        for piece in ["“Guard: Halt!”", "- “Guard: Halt!”", "“守卫：站住！”"] {
+            assert!(Label::read(piece).is_some() && Label::read_later(piece).is_none(), "{piece}");
+        }
+        assert!(Label::read_later("“Guard”: Halt!").is_some() && Label::read_later("“守卫”：站住！").is_some());
+    }
+
+    #[test]
+    fn a_stranger_is_told_from_a_list() {
+        for (piece, alone, scripted) in [
+            ("Captain Reyes: Halt!", true, true),
+            ("The Innkeeper: Welcome!", true, true),
+            ("Guard: (salutes) Halt!", true, true),
+            ("Guard: Halt!", false, true),
+            ("Guard Reyes: Halt!", false, true),
+            ("Plan A: We swim.", false, false),
+            ("Rule One: Nobody speaks.", false, false),
+            ("Louis II: Halt!", false, false),
+            ("J. Reyes: Halt!", false, true),
+            ("Price: Two pence.", false, false),
+            ("Guard:Halt!", false, false),
+            ("李先生：请坐。", true, true),
+            ("店小二：里面请！", true, true),
+            ("守门人：站住！", true, true),
+            ("路人：(拱手)请。", true, true),
+            ("路人：请。", false, true),
+            ("功夫：全在手上。", false, true),
+            ("第一：带绳子。", false, false),
+            ("其一：无粮。", false, false),
+            ("各位兄弟：动手。", false, false),
+            ("他大哥：不。", false, false),
+        ] {
+            let label = Label::read(piece).expect("the text has a colon");
+            assert_eq!((label.is_stranger(false), label.is_stranger(true)), (alone, scripted), "{piece}");
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Finds verbatim quotations of a scene's dialogue, so that they can be hidden from participants who must not see it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::markup::speech;
+use crate::schema::{Attribute, Scene};
+use crate::text::{is_han, plain, sentences, stretches};
+
+/// Minimum length of a match in an example line: 12 letters or 6 Chinese characters. Shorter phrases are common.
+const LINE: usize = 12;
+/// Minimum length of a match in an attribute: 20 letters or 10 Chinese characters. It is higher than [`LINE`] because
+/// removing an attribute costs a trait, while removing a line costs one of many examples.
+const TRAIT: usize = 20;
+/// Number of characters by which sentences are indexed; at most `LINE / 2`, so that every indexed sentence has them.
+const OPENING: usize = 6;
+
+/// The original dialogue of a scene, ignoring punctuation, case and white space.
+#[derive(Debug, Default)]
+pub(crate) struct Original {
+    /// All speeches.
+    speeches: BTreeSet<String>,
+    /// All speeches, one per line.
+    text: String,
+    /// Sentences of at least [`LINE`] by their first [`OPENING`] characters, so that one pass over a text finds them
+    /// all.
+    sentences: BTreeMap<String, Vec<String>>,
+}
+
+impl Original {
+    /// Indexes the dialogue of a scene.
+    pub(crate) fn new(scene: &Scene) -> Self {
+        let mut original = Self::default();
+        for said in scene.dialogue.iter().filter_map(|utterance| utterance.speech.as_deref()) {
+            for sentence in sentences(said).into_iter().map(plain).filter(|sentence| length(sentence) >= LINE) {
+                let opening = sentence.chars().take(OPENING).collect();
+                original.sentences.entry(opening).or_default().push(sentence);
+            }
+            let said = plain(said);
+            original.text.push_str(&said);
+            original.text.push('\n');
+            original.speeches.insert(said);
+        }
+        original.speeches.remove("");
+        original
+    }
+
+    /// Returns whether a line is a speech of the dialogue, contains one of its sentences or is contained in it.
+    pub(crate) fn has(&self, line: &str) -> bool {
+        let spoken = speech(line);
+        let whole = plain(&spoken);
+        let parts = sentences(&spoken).into_iter().map(plain).chain([whole.clone()]);
+        self.speeches.contains(&whole)
+            || self.is_told_by(&whole, LINE)
+            || parts.into_iter().any(|part| length(&part) >= LINE && self.text.contains(&part))
+    }
+
+    /// Returns an attribute without the sentences that quote the dialogue. None if nothing is left.
+    pub(crate) fn kept_from(&self, attribute: &Attribute) -> Option<Attribute> {
+        let value = &attribute.value;
+        let (mut kept, mut all) = (String::new(), 0);
+        for (sentence, stretch) in stretches(value) {
+            // Short quotations, such as a name, may equal a whole speech by chance.
+            let told = |quotation: &str| length(&plain(quotation)) >= LINE && self.has(quotation);
+            let quotes = self.is_told_by(&plain(sentence), TRAIT) || quotations(sentence).any(told);
+            if !quotes {
+                kept.push_str(stretch);
+            }
+            all += stretch.len();
+        }
+        if kept.len() == all {
+            return Some(attribute.clone());
+        }
+        let kept = kept.trim();
+        (!kept.is_empty()).then(|| Attribute { value: kept.to_owned(), ..attribute.clone() })
+    }
+
+    /// Returns whether a normalized text contains a sentence of the dialogue of at least this length.
+    fn is_told_by(&self, text: &str, least: usize) -> bool {
+        if self.sentences.is_empty() {
+            return false;
+        }
+        let starts: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
+        starts.windows(OPENING + 1).any(|window| {
+            let rest = &text[window[0]..];
+            self.sentences.get(&text[window[0]..window[OPENING]]).is_some_and(|sentences| {
+                sentences.iter().any(|sentence| length(sentence) >= least && rest.starts_with(sentence.as_str()))
+            })
+        })
+    }
+}
+
+/// Returns the length of a normalized text: 1 per letter or digit, 2 per Chinese character.
+fn length(plain: &str) -> usize {
+    plain.chars().map(|c| if is_han(c) { 2 } else { 1 }).sum()
+}
+
+/// Returns the texts in quotation marks.
+fn quotations(text: &str) -> impl Iterator<Item = &str> {
+    [('“', '”'), ('"', '"'), ('「', '」'), ('『', '』')].into_iter().flat_map(move |(open, close)| {
+        let mut rest = text;
+        std::iter::from_fn(move || {
+            let (_, inside) = rest.split_once(open)?;
+            let (inside, after) = inside.split_once(close)?;
+            rest = after;
+            Some(inside)
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::{Language, Visibility};
+    use crate::stages::simulate::fixtures::{attribute, scene};
+
+    fn original(language: Language, speeches: &[&str]) -> Original {
+        let mut scene = scene(language, "book@0", &["Ann"]);
+        scene.dialogue.truncate(1);
+        let model = scene.dialogue.remove(0);
+        for said in speeches {
+            let mut utterance = model.clone();
+            utterance.speech = Some((*said).to_owned());
+            scene.dialogue.push(utterance);
+        }
+        Original::new(&scene)
+    }
+
+    #[test]
+    fn a_line_that_overlaps_the_dialogue_is_of_it() {
+        let english = original(Language::En, &["The tide is at four. I'll wait for nobody, sir.", "No."]);
+        let chinese = original(Language::Zh, &["潮水四更才来。船家谁也不等，客官。", "不。"]);
+        for (original, line, expected) in [
+            (&english, "The tide is at four. I’ll wait for nobody, sir!", true),
+            (&english, "(yawns) The tide is at four.", true),
+            (&english, "Listen. The tide is at four, as ever.", true),
+            (&english, "I'll wait for nobody, sir. Good night.", true),
+            (&english, "wait for nobody", true),
+            (&english, "No!", true),
+            (&english, "Nobody knows.", false),
+            (&english, "The tide is late.", false),
+            (&english, "...", false),
+            (&chinese, "潮水四更才来！", true),
+            (&chinese, "（打哈欠）船家谁也不等，客官。走吧。", true),
+            (&chinese, "我说过潮水四更才来的。", true),
+            (&chinese, "船家谁也不等", true),
+            (&chinese, "不！", true),
+            (&chinese, "不急。潮水还早。", false),
+        ] {
+            assert_eq!(original.has(line), expected, "{line}");
+        }
+        assert!(!original(Language::En, &[]).has("The tide is at four."));
+    }
+
+    #[test]
+    fn an_attribute_loses_what_it_quotes_and_no_more() {
+        let english = original(
+            Language::En,
+            &["I will wait for nobody at all.", "The miller.", "A penny either way, sir.", "Dray!"],
+        );
+        let chinese = original(Language::Zh, &["船家从来谁也不等的，客官。", "磨坊主。", "老王！"]);
+        for (original, value, expected) in [
+            (&english, "Curt. I will wait for nobody at all! Proud of her boat.", Some("Curt. Proud of her boat.")),
+            (&english, "Says “I will wait for nobody at all” to all.", None),
+            (&english, "Curt, as in “penny either way”. Proud.", Some("Proud.")),
+            (&english, "The miller", Some("The miller")),
+            (&english, "They call him “Dray.” Proud.", Some("They call him “Dray.” Proud.")),
+            (&english, "Takes a penny either way.", Some("Takes a penny either way.")),
+            (&english, "", Some("")),
+            (&chinese, "话少。船家从来谁也不等的，客官。爱船。", Some("话少。爱船。")),
+            (&chinese, "常说「从来谁也不等的」。", None),
+            (&chinese, "磨坊主", Some("磨坊主")),
+            (&chinese, "人称「老王」。爱船。", Some("人称「老王」。爱船。")),
+        ] {
+            let kept = original.kept_from(&attribute("speech", value, Visibility::Public));
+            assert_eq!(kept.as_ref().map(|kept| kept.value.as_str()), expected, "{value}");
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! The reading by rule, measured on the shipped books against what their authors say of them.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use dramaturg::attribution::aliases;
+use dramaturg::attribution::aliases::{Aliases, Known};
+use dramaturg::attribution::{Attribution, Kind, Quotation, read, read_with};
+use dramaturg::schema::Language;
+
+fn file(path: &str) -> String {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(path);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn rows(path: &str) -> Vec<Vec<String>> {
+    file(path).lines().skip(1).map(|line| line.split('\t').map(str::to_owned).collect()).collect()
+}
+
+/// The shares of gold quotations that were found, and whose speaker is right, by kind and over `all`.
+struct Score {
+    found: f64,
+    right: BTreeMap<String, f64>,
+}
+
+fn share(part: usize, whole: usize) -> f64 {
+    let count = |n: usize| f64::from(u32::try_from(n).expect("a book has few quotations"));
+    count(part) / count(whole.max(1))
+}
+
+fn called(attribution: &Attribution, quotation: &Quotation, names: &[String]) -> bool {
+    quotation.speaker.is_some_and(|speaker| {
+        let person = &attribution.people[speaker];
+        names.iter().any(|name| *name == person.name || person.aliases.contains(name))
+    })
+}
+
+fn score(book: &str, language: Language) -> Score {
+    let attribution = read(&file(&format!("books/{book}.txt")), language, false);
+    let names: BTreeMap<String, Vec<String>> = rows(&format!("tests/fixtures/gold/{book}.characters.tsv"))
+        .into_iter()
+        .map(|row| {
+            let mut names: Vec<String> = row[1].split('|').map(str::to_owned).collect();
+            names.push(row[0].clone());
+            (row[0].clone(), names)
+        })
+        .collect();
+    let starts: BTreeMap<u32, &Quotation> =
+        attribution.quotations.iter().map(|quotation| (quotation.start, quotation)).collect();
+    let (mut all, mut found) = (0, 0);
+    let mut counts: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+    let offset = |cell: &str| -> u32 { cell.parse().expect("the gold holds offsets") };
+    for row in rows(&format!("tests/fixtures/gold/{book}.quotes.tsv")).iter().filter(|row| row[3] != "none") {
+        let quotation = starts.get(&offset(&row[0]));
+        let whole = quotation.is_some_and(|quotation| quotation.end.abs_diff(offset(&row[1])) < 2);
+        let right = quotation.is_some_and(|quotation| called(&attribution, quotation, &names[&row[2]]));
+        all += 1;
+        found += usize::from(whole);
+        for kind in [row[3].as_str(), "all"] {
+            let count = counts.entry(kind.to_owned()).or_default();
+            count.0 += usize::from(right);
+            count.1 += 1;
+        }
+    }
+    let right = counts.into_iter().map(|(kind, (right, all))| (kind, share(right, all))).collect();
+    Score { found: share(found, all), right }
+}
+
+fn check(book: &str, language: Language, floors: &[(&str, f64)]) {
+    let score = score(book, language);
+    assert!(score.found >= 0.99, "{book}: {:.3} of the quotations found", score.found);
+    for (kind, floor) in floors {
+        assert!(score.right[*kind] >= *floor, "{book}: {:.3} of {kind} right, {floor} wanted", score.right[*kind]);
+    }
+}
+
+#[test]
+fn names_the_speakers_of_the_english_novella() {
+    let floors = [("all", 0.86), ("explicit", 0.95), ("anaphoric", 0.80), ("implicit", 0.75)];
+    check("a_penny_either_way", Language::En, &floors);
+}
+
+#[test]
+fn names_the_speakers_of_the_chinese_novella() {
+    let floors = [("all", 0.81), ("explicit", 0.98), ("anaphoric", 0.68), ("implicit", 0.65)];
+    check("lian_wen_ji", Language::Zh, &floors);
+}
+
+#[test]
+fn gives_every_speech_of_the_play_to_the_name_before_it() {
+    let attribution = read(&file("books/forty_kilos_short.fountain"), Language::En, true);
+    let gold = rows("tests/fixtures/gold/forty_kilos_short.speeches.tsv");
+    let mut spoken: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for quotation in &attribution.quotations {
+        assert_eq!(quotation.kind, Some(Kind::Script));
+        let speaker = quotation.speaker.expect("a speech of a play has a name before it");
+        *spoken.entry((attribution.people[speaker].name.as_str(), quotation.text.as_str())).or_default() += 1;
+    }
+    let right = gold
+        .iter()
+        .filter(|row| {
+            spoken.get_mut(&(row[0].as_str(), row[1].as_str())).is_some_and(|left| {
+                let more = *left > 0;
+                *left = left.saturating_sub(1);
+                more
+            })
+        })
+        .count();
+    assert!(share(right, gold.len()) >= 0.99, "{right} of {} speeches", gold.len());
+}
+
+#[test]
+fn offsets_are_code_points_of_the_text() {
+    for (book, language) in [("a_penny_either_way", Language::En), ("lian_wen_ji", Language::Zh)] {
+        let text = file(&format!("books/{book}.txt"));
+        let chars: Vec<char> = text.chars().collect();
+        let attribution = read(&text, language, false);
+        for quotation in &attribution.quotations {
+            let words: String = chars[quotation.start as usize..quotation.end as usize].iter().collect();
+            let bare = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
+            assert_eq!(bare(&words), bare(&quotation.text));
+        }
+    }
+}
+
+#[test]
+fn reads_the_same_twice() {
+    let text = file("books/a_penny_either_way.txt");
+    assert_eq!(read(&text, Language::En, false), read(&text, Language::En, false));
+}
+
+#[test]
+fn line_ends_change_offsets_and_nothing_else() {
+    for (book, language) in [("a_penny_either_way", Language::En), ("lian_wen_ji", Language::Zh)] {
+        let text = file(&format!("books/{book}.txt"));
+        let plain = read(&text, language, false);
+        let windows = read(&text.replace('\n', "\r\n"), language, false);
+        assert_eq!(plain.people, windows.people);
+        let words = |attribution: &Attribution| -> Vec<(String, Option<usize>)> {
+            attribution.quotations.iter().map(|quotation| (quotation.text.clone(), quotation.speaker)).collect()
+        };
+        assert_eq!(words(&plain), words(&windows));
+    }
+}
+
+/// Returns a shipped book with its file as the program writes it.
+fn shipped(book: &str) -> (String, Language, bool, Aliases) {
+    let language = if book.contains("wen") { Language::Zh } else { Language::En };
+    let script = book.ends_with(".fountain");
+    let text = file(&format!("books/{book}"));
+    let written = aliases::text("book", &[&read(&text, language, script)]);
+    assert!(aliases::is_as_written(&written));
+    let read = toml::from_str(&written).expect("what the program writes is right");
+    (text, language, script, read)
+}
+
+fn person<'a>(aliases: &'a mut Aliases, name: &str) -> &'a mut Known {
+    let mut people = aliases.people.iter_mut();
+    let named = |person: &&mut Known| person.name == name || person.aliases.iter().flatten().any(|alias| alias == name);
+    people.find(named).unwrap_or_else(|| panic!("{name} is in the file"))
+}
+
+/// Where a quotation begins, and the name of its speaker.
+type Said<'a> = (u32, Option<&'a str>);
+
+/// Returns the quotations with their speakers' names.
+fn said(attribution: &Attribution) -> Vec<Said<'_>> {
+    let said = attribution.quotations.iter();
+    said.map(|said| (said.start, said.speaker.map(|speaker| attribution.people[speaker].name.as_str()))).collect()
+}
+
+const SHIPPED: [(&str, &str, &str); 3] = [
+    ("a_penny_either_way.txt", "Mr. Lunt", "Mr. Apps"),
+    ("lian_wen_ji.txt", "祁勉", "乔恩荣"),
+    ("forty_kilos_short.fountain", "Gander", "Pet"),
+];
+
+#[test]
+fn a_file_without_a_change_changes_nothing() {
+    for (book, ..) in SHIPPED {
+        let (text, language, script, aliases) = shipped(book);
+        assert_eq!(aliases.faults(), [], "{book}");
+        assert_eq!(read_with(&text, language, script, &aliases), read(&text, language, script), "{book}");
+    }
+}
+
+#[test]
+fn a_new_name_leaves_all_others_as_they_were() {
+    for (book, one, _) in SHIPPED {
+        let (text, language, script, mut aliases) = shipped(book);
+        let person = person(&mut aliases, one);
+        let old = std::mem::replace(&mut person.name, "Somebody".to_owned());
+        person.aliases.get_or_insert_default().push(old.clone());
+        let (plain, renamed) = (read(&text, language, script), read_with(&text, language, script, &aliases));
+        let (before, after) = (said(&plain), said(&renamed));
+        let same = |(before, after): &(&Said<'_>, &Said<'_>)| {
+            let name = if after.1 == Some("Somebody") { Some(old.as_str()) } else { after.1 };
+            before.0 == after.0 && before.1 == name
+        };
+        let kept = before.iter().zip(&after).filter(same).count();
+        assert!(share(kept, before.len()) >= 0.97, "{book}: {kept} of {}", before.len());
+        assert!(after.iter().any(|(_, name)| *name == Some("Somebody")), "{book}");
+    }
+}
+
+#[test]
+fn speakers_follow_when_two_become_one() {
+    for (book, one, other) in SHIPPED {
+        let (text, language, script, mut aliases) = shipped(book);
+        let taken = person(&mut aliases, other).clone();
+        aliases.people.retain(|person| *person != taken);
+        let own = person(&mut aliases, one).aliases.get_or_insert_default();
+        own.push(taken.name.clone());
+        own.extend(taken.aliases.into_iter().flatten());
+        let (plain, merged) = (read(&text, language, script), read_with(&text, language, script, &aliases));
+        assert!(merged.people.iter().all(|person| person.name != taken.name));
+        let of_two = plain.quotations.iter().filter(|quotation| {
+            let name = quotation.speaker.map(|speaker| plain.people[speaker].name.as_str());
+            let open = matches!(quotation.kind, Some(Kind::Explicit | Kind::Script));
+            open && (name == Some(one) || name == Some(&taken.name))
+        });
+        let of_two: Vec<u32> = of_two.map(|quotation| quotation.start).collect();
+        let of_one = said(&merged).into_iter().filter(|(start, name)| *name == Some(one) && of_two.contains(start));
+        let count = of_one.count();
+        assert!(of_two.len() > 9 && share(count, of_two.len()) >= 0.95, "{book}: {count} of {}", of_two.len());
+    }
+}
+
+#[test]
+fn who_is_struck_out_says_nothing_and_nobody_says_it_for_him() {
+    for (book, one, _) in SHIPPED {
+        let (text, language, script, mut aliases) = shipped(book);
+        let struck = person(&mut aliases, one).clone();
+        aliases.people.retain(|person| *person != struck);
+        let (plain, left) = (read(&text, language, script), read_with(&text, language, script, &aliases));
+        assert!(left.people.iter().all(|person| person.name != one));
+        let open = |quotation: &&Quotation| {
+            quotation.speaker.is_some_and(|speaker| plain.people[speaker].name == one)
+                && matches!(quotation.kind, Some(Kind::Explicit | Kind::Script))
+        };
+        let after = said(&left);
+        let own: Vec<u32> = plain.quotations.iter().filter(open).map(|quotation| quotation.start).collect();
+        assert!(own.len() > 4, "{book}");
+        for (_, speaker) in after.iter().filter(|(start, _)| own.contains(start)) {
+            assert_eq!(*speaker, None, "{book}");
+        }
+        let spoken = left.quotations.iter().filter(|quotation| quotation.speaker.is_some()).count();
+        assert!(spoken * 2 > left.quotations.len(), "{book}: all others still speak");
+    }
+}
