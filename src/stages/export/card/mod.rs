@@ -502,7 +502,7 @@ mod tests {
                 "simulate.tau=2\n",
                 "## Cost\n\n| stage | calls | prompt tokens | completion tokens | cost |\n|---|---:|---:|---:|---:|\n\
                  | extract | 2 | 700 | 90 | unpriced |\n| select | 1,009 | 4,000 | 500 | $0.50 |\n\
-                  all | 1,011 | 4,700 | 590 | unpriced |\n\n50 % of the tokens are estimates",
+                 | all | 1,011 | 4,700 | 590 | unpriced |\n\n50 % of the tokens are estimates",
                 "| select/judge.en | `0123abcd` |\n\n</details>\n",
             ],
         );
