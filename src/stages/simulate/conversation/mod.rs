@@ -76,7 +76,7 @@ pub(super) async fn play(
         base_model: stage.base.name().to_owned(),
         judge_model: stage.judge.name().to_owned(),
         scene_id: setting.scene.id.clone(),
-        wave,
+        batch: wave,
         ended_by,
         quality: None,
         quality_rationale: None,
