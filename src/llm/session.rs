@@ -9,10 +9,11 @@ use serde_json::Value;
 use tokio::sync::{Notify, OwnedMutexGuard, watch};
 
 use super::budget::{Budget, Room, Weight};
-use super::dry_run::Rehearsal;
+use super::dry_run::DryRun;
 use super::error::AskError;
+use super::pricing::{Price, Usage};
 use super::record::{Journal, hash};
-use super::usage::{Price, Usage, UsageTracker};
+use super::usage::UsageTracker;
 use crate::prompt::Prompts;
 use crate::schema::Draw;
 
@@ -33,7 +34,7 @@ pub struct Session {
     /// Calls that may be made even in a replay.
     exempt: Option<Box<Exempt>>,
     /// Replaces the servers in a dry run.
-    rehearsal: Option<Arc<Rehearsal>>,
+    dry_run: Option<Arc<DryRun>>,
     /// Calls started by this process.
     begun: AtomicU64,
     /// Requests in flight.
@@ -84,7 +85,7 @@ impl Session {
             budget,
             replay,
             exempt: None,
-            rehearsal: None,
+            dry_run: None,
             begun: AtomicU64::new(0),
             in_flight: AtomicU64::new(0),
             held: Mutex::default(),
@@ -97,9 +98,9 @@ impl Session {
     }
 
     /// Creates a session for a dry run: no server is called, and no limits apply.
-    pub fn rehearsing(seed: u64, prompts: Prompts, journal: Arc<dyn Journal>, rehearsal: Arc<Rehearsal>) -> Self {
+    pub fn dry_running(seed: u64, prompts: Prompts, journal: Arc<dyn Journal>, dry_run: Arc<DryRun>) -> Self {
         let session = Self::new(seed, prompts, journal, Budget::default(), false);
-        Self { rehearsal: Some(rehearsal), ..session }
+        Self { dry_run: Some(dry_run), ..session }
     }
 
     /// Makes every answer come from the journal, except for calls selected by `exempt`.
@@ -115,8 +116,8 @@ impl Session {
 
     /// Returns what replaces the servers in a dry run.
     #[must_use]
-    pub const fn rehearsal(&self) -> Option<&Arc<Rehearsal>> {
-        self.rehearsal.as_ref()
+    pub const fn dry_run(&self) -> Option<&Arc<DryRun>> {
+        self.dry_run.as_ref()
     }
 
     /// Makes every later call, and every call that waits for its next try, end with [`AskError::Interrupted`]; requests
@@ -132,7 +133,7 @@ impl Session {
     }
 
     /// Registers a model, and counts its usage in the journal at its price.
-    pub(super) fn engage(&self, model: &str, price: Option<&Price>) {
+    pub(super) fn register(&self, model: &str, price: Option<&Price>) {
         let mut paid = self.paid.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(usage) = paid.remove(model) {
             let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
@@ -142,7 +143,7 @@ impl Session {
 
     /// Reserves budget for a request. Returns `None` if the request has to wait for others to finish, and an error if
     /// no new request may start.
-    fn hold(&self, weight: Weight) -> Result<Option<Hold<'_>>, AskError> {
+    fn hold(&self, weight: Weight) -> Result<Option<BudgetReservation<'_>>, AskError> {
         if *self.stopped.borrow() {
             return Err(AskError::Interrupted);
         }
@@ -155,17 +156,17 @@ impl Session {
             }
         }
         held.in_flight = held.in_flight.plus(weight);
-        Ok(Some(Hold { session: self, weight }))
+        Ok(Some(BudgetReservation { session: self, weight }))
     }
 
     /// Waits until no other call with this key is in flight, and blocks others until the returned value is dropped.
     ///
     /// Two concurrent calls with the same key would get two answers, of which a replay has only one.
-    pub(super) async fn flight(&self, key: &str) -> Flight<'_> {
+    pub(super) async fn flight(&self, key: &str) -> SingleFlight<'_> {
         let lock =
             self.flights.lock().unwrap_or_else(PoisonError::into_inner).entry(key.to_owned()).or_default().clone();
         let guard = Some(lock.lock_owned().await);
-        Flight { session: self, key: key.to_owned(), guard, begun: AtomicBool::new(false) }
+        SingleFlight { session: self, key: key.to_owned(), guard, begun: AtomicBool::new(false) }
     }
 
     /// Returns the number of requests in flight, not counting calls that wait for their turn or their next try.
@@ -175,13 +176,13 @@ impl Session {
     }
 
     /// Registers a listener for messages about addresses that stop or resume responding. Later listeners are ignored.
-    pub fn on_news(&self, listener: impl Fn(String) + Send + Sync + 'static) {
+    pub fn on_address_message(&self, listener: impl Fn(String) + Send + Sync + 'static) {
         // A run has only one reporter.
         let _ = self.listener.set(Box::new(listener));
     }
 
     /// Sends a message to the listener.
-    pub(super) fn tell(&self, news: String) {
+    pub(super) fn report(&self, news: String) {
         tracing::info!("{news}");
         if let Some(listener) = self.listener.get() {
             listener(news);
@@ -208,14 +209,14 @@ impl Session {
 }
 
 /// Exclusive permission to make calls with one key.
-pub(super) struct Flight<'a> {
+pub(super) struct SingleFlight<'a> {
     session: &'a Session,
     key: String,
     guard: Option<OwnedMutexGuard<()>>,
     begun: AtomicBool,
 }
 
-impl<'a> Flight<'a> {
+impl<'a> SingleFlight<'a> {
     /// Returns the key.
     pub(super) fn key(&self) -> &str {
         &self.key
@@ -223,7 +224,7 @@ impl<'a> Flight<'a> {
 
     /// Reserves budget for a request, waiting if necessary. Fails if no new request may start, or no new call if this
     /// is its first request. Drop the reservation after its usage was counted.
-    pub(super) async fn begin(&self, weight: Weight) -> Result<Hold<'a>, AskError> {
+    pub(super) async fn begin(&self, weight: Weight) -> Result<BudgetReservation<'a>, AskError> {
         let hold = loop {
             let released = self.session.released.notified();
             if let Some(hold) = self.session.hold(weight)? {
@@ -270,12 +271,12 @@ impl<'a> Flight<'a> {
 
 /// Budget reserved for a request.
 #[derive(Debug)]
-pub(super) struct Hold<'a> {
+pub(super) struct BudgetReservation<'a> {
     session: &'a Session,
     weight: Weight,
 }
 
-impl Drop for Hold<'_> {
+impl Drop for BudgetReservation<'_> {
     fn drop(&mut self) {
         let mut held = self.session.held.lock().unwrap_or_else(PoisonError::into_inner);
         held.in_flight = held.in_flight.minus(self.weight);
@@ -293,7 +294,7 @@ impl Drop for InFlight<'_> {
     }
 }
 
-impl Drop for Flight<'_> {
+impl Drop for SingleFlight<'_> {
     fn drop(&mut self) {
         let mut flights = self.session.flights.lock().unwrap_or_else(PoisonError::into_inner);
         drop(self.guard.take());

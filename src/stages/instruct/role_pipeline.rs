@@ -286,7 +286,7 @@ async fn replies(
     let draws: Vec<(usize, u32)> =
         (0..own.len()).flat_map(|place| (0..params.replies).map(move |n| (place, n))).collect();
     // The data is not part of a request; the offline engine needs it, also when it stands in for a server in a dry run.
-    let is_offline = !work.player.is_served() || work.player.session().rehearsal().is_some();
+    let is_offline = !work.player.is_served() || work.player.session().dry_run().is_some();
     let behind = if is_offline { behind(role, &own) } else { vec![Behind::default(); own.len()] };
     let (own, exchanges, behind) = (&own, &exchanges, &behind);
     let asked = stream::iter(draws).map(|(place, n)| {
