@@ -292,7 +292,7 @@ impl Model {
     /// Returns the maximum usage of a request if the budget limits usage. Without a length limit the reply length is a
     /// guess.
     fn weigh(&self, request: &Request) -> Weight {
-        if !self.session.budget.bounds_requests() {
+        if !self.session.bounds_requests() {
             return Weight::default();
         }
         let completion = request.sampling["max_tokens"].as_u64().unwrap_or(LONG_REPLY);

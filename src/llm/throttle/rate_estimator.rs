@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::refusal_window::{RejectionWindow, to_f64};
+use super::rejection_window::{RejectionWindow, to_f64};
 
 /// Rate after a rejection, as a fraction of the accepted rate.
 pub(crate) const SHADE: f64 = 0.985;

@@ -13,7 +13,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::rate_estimator::{LearnedRate, SHADE, Step};
-use super::refusal_window::{EvidenceLevel, RejectionWindow, to_f64};
+use super::rejection_window::{EvidenceLevel, RejectionWindow, to_f64};
 use super::token_bucket::Bucket;
 
 /// Initial rate, in requests per second.
