@@ -103,7 +103,7 @@ struct Draft {
 }
 
 /// Asks about a segment: lines of the role that answer someone or mention a thing, those with most content first.
-pub(crate) fn segment(ask: &AskSegment, rng: &mut ChaCha8Rng) -> Triplets {
+pub(super) fn segment(ask: &AskSegment, rng: &mut ChaCha8Rng) -> Triplets {
     let mut drafts: Vec<Draft> = Vec::new();
     for (at, turn) in ask.turns.iter().enumerate().filter(|(_, turn)| turn.role == ask.name) {
         let answer = answer(ask, at);
@@ -177,7 +177,7 @@ fn cited(content: &str, language: Language) -> String {
 
 /// Asks about a description: things mentioned in the role's lines or its description, answered with that text; some
 /// questions are about the angle of the call, on which there may be no data.
-pub(crate) fn description(ask: &AskDescription, rng: &mut ChaCha8Rng) -> Triplets {
+pub(super) fn description(ask: &AskDescription, rng: &mut ChaCha8Rng) -> Triplets {
     let asked = asked(ask.language);
     let told = first(&ask.description, ask.language);
     let of_itself = match ask.language {

@@ -16,7 +16,7 @@ const CATCHPHRASES: f64 = 0.3;
 const MOST: usize = 4;
 
 /// Builds a reply.
-pub(crate) fn play(ask: &PlayRole, rng: &mut ChaCha8Rng) -> String {
+pub(super) fn play(ask: &PlayRole, rng: &mut ChaCha8Rng) -> String {
     let matter = content_words(&format!("{} {}", ask.instruction, ask.behind.answer));
     let told = first(&ask.description, ask.language);
     let mut own: Vec<&str> = ask.behind.sayings.iter().map(String::as_str).collect();

@@ -277,9 +277,9 @@ async fn replies(
         return Ok(Vec::new());
     }
     // A role without exchanges has no examples, whatever the prompt style.
-    let exchanges = (params.form != Form::ZeroShot && params.few_shot > 0).then(|| Exchanges::new(role));
+    let exchanges = (params.prompt_style != Form::ZeroShot && params.few_shot > 0).then(|| Exchanges::new(role));
     let exchanges = exchanges.filter(|exchanges| !exchanges.is_empty());
-    let form = if exchanges.is_some() { params.form } else { Form::ZeroShot };
+    let form = if exchanges.is_some() { params.prompt_style } else { Form::ZeroShot };
     let draws: Vec<(usize, u32)> =
         (0..own.len()).flat_map(|place| (0..params.replies).map(move |n| (place, n))).collect();
     // The data is not part of a request; the offline engine needs it, also when it stands in for a server in a dry run.

@@ -2,8 +2,7 @@
 
 use serde::Serialize;
 
-use crate::llm::{Ask, Offline, OfflineAnswer, Shape};
-use crate::offline::instruct;
+use crate::llm::{Ask, Shape};
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Form, Language, Message};
 
@@ -87,8 +86,3 @@ impl Ask for PlayRole {
     }
 }
 
-impl OfflineAnswer for PlayRole {
-    fn answer_offline(&self, offline: &mut Offline<'_>) -> String {
-        instruct::play(self, &mut offline.rng)
-    }
-}

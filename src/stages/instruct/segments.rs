@@ -29,8 +29,8 @@ pub fn segments(params: &Params, role: &Role, seed: u64) -> (Vec<Segment>, Vec<R
     let language = role.language;
     let size = |turn: &DialogueTurn| length(&turn.content, language);
     let bound = |bound: u32| usize::try_from(bound).unwrap_or(usize::MAX);
-    let (least, longest) = (bound(*params.min_segment.get(language)), bound(*params.max_segment.get(language)));
-    let (fewest, longest_turn) = (bound(params.min_segment_turns), bound(*params.max_turn.get(language)));
+    let (least, longest) = (bound(*params.min_segment.get(language)), bound(*params.max_segment_words.get(language)));
+    let (fewest, longest_turn) = (bound(params.min_segment_turns), bound(*params.max_turn_words.get(language)));
     let mut rejects = Vec::new();
     let (mut segments, mut open, mut open_size): (Vec<Segment>, Vec<DialogueTurn>, usize) = (Vec::new(), Vec::new(), 0);
     for turn in &role.dialogue {
@@ -201,7 +201,7 @@ mod tests {
         let role = spoken(Language::En, &[450; 6]);
         let found = segments(&params, &role, 7).0;
         assert_eq!(sizes(&found, Language::En), [vec![450; 4]], "at most 2,000 words, in whole turns");
-        let params = Params { max_segment: ByLanguage { en: 2_000, zh: 900 }, ..params };
+        let params = Params { max_segment_words: ByLanguage { en: 2_000, zh: 900 }, ..params };
         let found = segments(&params, &spoken(Language::Zh, &[200; 6]), 7).0;
         assert_eq!(sizes(&found, Language::Zh), [vec![200; 4]]);
     }

@@ -227,7 +227,7 @@ fn sift(params: &Params, keys: &[Key<'_>], threads: NonZeroUsize) -> Vec<Fate> {
     let mut order: Vec<usize> = (0..keys.len()).collect();
     order.sort_by_key(|place| (keys[*place].question, keys[*place].answer, keys[*place].id));
     let questions: Vec<&str> = order.iter().map(|place| keys[*place].question).collect();
-    let keep = params.threshold.map_or(Keep::Share(params.keep), Keep::Threshold);
+    let keep = params.threshold.map_or(Keep::Share(params.dedup_keep_ratio), Keep::Threshold);
     let found = duplicates(&questions, keep, threads);
     let mut fates = vec![Fate { is_kept: false, similarity: None, nearest: None, split: None }; keys.len()];
     for (place, verdict) in order.iter().zip(found.verdicts) {
@@ -264,7 +264,7 @@ fn duplicate_rejects<'a>(keys: &'a [Key<'_>], fates: &'a [Fate]) -> impl Iterato
             }
             // With a very small share even questions without a similar one are dropped.
             None => {
-                format!("its question has no similar one, but the share `keep` is already reached: {}", key.question)
+                format!("its question has no similar one, but the share `dedup_keep_ratio` is already reached: {}", key.question)
             }
         };
         Reject::new("instruct", key.id, "duplicate", detail)
@@ -373,7 +373,7 @@ pub(super) mod tests {
             row("ann", 0, "Ann, where is the lamp?", Confidence::High),
             row("ann", 1, "Ann, who rang the bell at noon?", Confidence::Low),
         ];
-        let harvest = harvested(&Params { keep: 1.0, ..Params::default() }, vec![made("ann", rows, &[])]);
+        let harvest = harvested(&Params { dedup_keep_ratio: 1.0, ..Params::default() }, vec![made("ann", rows, &[])]);
         assert_eq!(harvest.specific.len(), 1);
         assert_eq!(reasons(&harvest), ["low_confidence"]);
         let tally = harvest.tallies[&Language::En];
@@ -404,7 +404,7 @@ pub(super) mod tests {
 
     #[test]
     fn appendix_c_a_third_of_the_questions_is_kept_by_default() {
-        assert!((Params::default().keep - 0.34).abs() < 1e-9, "the rest after removing 66 %");
+        assert!((Params::default().dedup_keep_ratio - 0.34).abs() < 1e-9, "the rest after removing 66 %");
         let things = ["lamp", "ferry", "ledger", "bell", "umbrella", "causeway", "barrel", "hymn", "anchor"];
         let rows: Vec<RoleSpecific> = things
             .iter()
@@ -418,7 +418,7 @@ pub(super) mod tests {
             .enumerate()
             .map(|(n, question)| row("ann", n, &question, Confidence::High))
             .collect();
-        let third = Params { keep: 0.33, ..Params::default() };
+        let third = Params { dedup_keep_ratio: 0.33, ..Params::default() };
         let harvest = harvested(&third, vec![made("ann", rows.clone(), &[])]);
         assert_eq!((harvest.specific.len(), reasons(&harvest).len()), (9, 18));
         assert!(harvest.rejects.iter().all(|reject| reject.reason == "duplicate" && reject.detail.contains("ann/")));

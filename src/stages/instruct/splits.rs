@@ -192,7 +192,7 @@ impl Harvest {
                 learnt.extend(numbers.iter().map(|number| words(*number)));
             }
         }
-        let near = *self.params.near.get(language);
+        let near = *self.params.leak_similarity.get(language);
         (overlap(&held, &trained, near), overlap(&shown, &learnt, near))
     }
 
@@ -227,13 +227,13 @@ impl Harvest {
             }
             sides.specific.insert(row.id.clone(), Side { similarity: row.similarity, split, role_split });
         }
-        let near = *self.params.near.get(language);
+        let near = *self.params.leak_similarity.get(language);
         (overlap(&test, &train, near), overlap(&by_role_test, &by_role_train, near))
     }
 
     /// Returns the family of each text: the connected components of similar texts.
     fn families(&self, language: Language, texts: &[&str]) -> Vec<usize> {
-        families(texts, *self.params.near.get(language) - MARGIN, self.threads)
+        families(texts, *self.params.leak_similarity.get(language) - MARGIN, self.threads)
     }
 
     /// Returns for each row, given as (group, key), whether it is held out: a share of each group, in seeded order, by
@@ -315,7 +315,7 @@ mod tests {
     }
 
     fn open() -> Params {
-        Params { keep: 1.0, ..Params::default() }
+        Params { dedup_keep_ratio: 1.0, ..Params::default() }
     }
 
     #[test]
@@ -364,11 +364,11 @@ mod tests {
 
     #[test]
     fn a_leak_free_split_parts_no_family() {
-        let params = Params { near: crate::schema::ByLanguage { en: 0.6, zh: 0.5 }, ..open() };
+        let params = Params { leak_similarity: crate::schema::ByLanguage { en: 0.6, zh: 0.5 }, ..open() };
         let harvest = harvested(&params, vec![asked("ann", 20, true)]);
         let tally = harvest.tallies[&Language::En];
         assert_eq!((tally.specific.alike, tally.general.alike, tally.by_role.alike), (0, 0, 0));
-        assert!(tally.specific.test > 0 && tally.specific.highest < params.near.en, "{tally:?}");
+        assert!(tally.specific.test > 0 && tally.specific.highest < params.leak_similarity.en, "{tally:?}");
         let side = |n: usize| {
             let id = format!("ann/description/0/{n}");
             harvest.specific.iter().find(|row| row.id == id).map(|row| row.split)
@@ -398,7 +398,7 @@ mod tests {
 
     #[test]
     fn the_papers_split_tells_its_overlap() {
-        let params = Params { split: SplitRule::Paper, keep: 0.5, ..Params::default() };
+        let params = Params { split: SplitRule::Paper, dedup_keep_ratio: 0.5, ..Params::default() };
         let harvest = harvested(&params, vec![asked("ann", 20, true)]);
         let test = harvest.specific.iter().filter(|row| row.split == Split::Test).count() as u64;
         assert_eq!(test, harvest.tallies[&Language::En].removed, "the removed questions are the test data");

@@ -98,10 +98,10 @@ fn asked(journal: &Memory, ask: &str) -> usize {
 
 #[test]
 fn the_figures_are_the_papers() {
-    let Params { min_segment, min_segment_turns, max_turn, max_segments, max_segment, script_based, .. } =
+    let Params { min_segment, min_segment_turns, max_turn_words, max_segments, max_segment_words, script_based, .. } =
         Params::default();
     assert_eq!((min_segment.en, min_segment.zh, min_segment_turns), (500, 1_000, 4));
-    assert_eq!((max_turn.en, max_turn.zh, max_segments, max_segment.en, script_based), (500, 500, 100, 2_000, 3));
+    assert_eq!((max_turn_words.en, max_turn_words.zh, max_segments, max_segment_words.en, script_based), (500, 500, 100, 2_000, 3));
     let Params { script_agnostic, agnostic_calls, candidates, max_test, min_turns, max_instruction, .. } =
         Params::default();
     assert_eq!((script_agnostic, agnostic_calls, candidates, max_test), (10, 20, 400, 50));

@@ -6,8 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::role_profile::two_parts;
-use crate::llm::{Ask, Offline, OfflineAnswer, Shape, schema_of};
-use crate::offline::instruct;
+use crate::llm::{Ask, Shape, schema_of};
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Confidence, DialogueTurn, Language, Message};
 use crate::text::of_language;
@@ -202,12 +201,6 @@ impl Ask for AskSegment {
     }
 }
 
-impl OfflineAnswer for AskSegment {
-    fn answer_offline(&self, offline: &mut Offline<'_>) -> Triplets {
-        instruct::segment(self, &mut offline.rng)
-    }
-}
-
 impl Ask for AskDescription {
     const NAME: &'static str = "instruct/script_agnostic";
     type Answer = Triplets;
@@ -222,12 +215,6 @@ impl Ask for AskDescription {
 
     fn check(&self, answer: &Triplets) -> Result<(), String> {
         check(answer, self.language)
-    }
-}
-
-impl OfflineAnswer for AskDescription {
-    fn answer_offline(&self, offline: &mut Offline<'_>) -> Triplets {
-        instruct::description(self, &mut offline.rng)
     }
 }
 
