@@ -144,14 +144,14 @@ fn profile(ask: &DescribeScene, member: &CastNotes) -> Profile {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::*;
     use super::super::find_scenes;
+    use super::*;
     use crate::stages::extract::fixtures::{EN_PEOPLE, ZH_PEOPLE, attribution, chunk, facts, length};
     use crate::stages::extract::grounding::Ground;
     use crate::stages::extract::{Carry, Params, describe_scene, find_scenes, scenes};
 
     /// The question about the only scene of a text in which Anna and Boris, or 陆平 and 周老七, take turns.
-    pub(super) fn ask(language: Language, text: &str) -> DescribeScene {
+    pub(in super::super) fn ask(language: Language, text: &str) -> DescribeScene {
         let people = if language == Language::En { EN_PEOPLE } else { ZH_PEOPLE };
         let book = facts(language, text, attribution(text, people, &[0, 1].repeat(20)));
         let chunk = chunk(language, text, 0, 0, length(text));

@@ -207,8 +207,8 @@ fn phrase(ask: &DescribeScene, want: &Want<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use super::super::describe_scene::tests::ask;
+    use super::*;
 
     fn told(language: Language, text: &str) -> Vec<String> {
         let wants = |motivation: Motivation| format!("{}: {}", motivation.character, motivation.motivation);

@@ -152,3 +152,28 @@ fn is_label(stretch: &Stretch<'_>, quotation: &QuotationHint) -> bool {
     };
     marked && short && text.ends_with(char::is_alphanumeric)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn interrupted_speech_is_one_line_with_its_own_stops() {
+        for (between, next, language, expected) in [
+            (",” said she, “", "and so will you.", Language::En, "I will, and so will you."),
+            (",” said she. “", "You will too.", Language::En, "I will. You will too."),
+            ("，”她说，“", "你也去。", Language::Zh, "我去，你也去。"),
+            ("，”她说。“", "你也去。", Language::Zh, "我去。你也去。"),
+            (",” said she, and rose, “", "It will do.", Language::En, "I will. It will do."),
+            (",” said she, “", "I think.", Language::En, "I will, I think."),
+        ] {
+            let first = if language == Language::En { "I will," } else { "我去，" };
+            let mut speech = first.to_owned();
+            join_speech(&mut speech, between.trim_start_matches([',', '，']), next, language);
+            assert_eq!(speech, expected);
+        }
+        let mut speech = "It says ‘upon view,’".to_owned();
+        join_speech(&mut speech, "” he said. “", "A blind man.", Language::En);
+        assert_eq!(speech, "It says ‘upon view.’ A blind man.");
+    }
+}

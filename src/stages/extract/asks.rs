@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::answer_checks::is_foreign;
 use super::lexicon::Script;
-use crate::llm::{Ask};
+use crate::llm::Ask;
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Attribute, Language, Message, Motivation};
 
@@ -280,4 +280,3 @@ impl Ask for DescribeScene {
         }
     }
 }
-

@@ -4,10 +4,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::phrases::Phrase;
 use crate::llm::{Ask, Shape, schema_of};
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Attribute, Distinctness, Language, Message};
+use crate::stages::instruct::role::Phrase;
 use crate::text::{has_name, length, of_language};
 
 /// The maximum length of a description in English words; 1.5 times as many Chinese characters.
@@ -185,4 +185,3 @@ impl Ask for ChooseCatchphrases {
         Shape::Json(schema)
     }
 }
-

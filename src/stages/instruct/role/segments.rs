@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use rand::seq::SliceRandom as _;
 
-use super::params::Params;
-use super::role::Role;
+use super::Role;
 use crate::schema::{DialogueTurn, Reject};
 use crate::seed::seeded;
+use crate::stages::instruct::params::Params;
 use crate::text::length;
 
 /// Consecutive turns of a role's dialogue for one call. Adjacent turns may come from different acts.
@@ -21,7 +21,7 @@ pub struct Segment {
 }
 
 /// The segment id of rows that are based on the description.
-pub(super) const DESCRIPTION: &str = "description";
+pub(in crate::stages::instruct) const DESCRIPTION: &str = "description";
 
 /// Splits a role's dialogue into segments, in order, and rejects what is dropped.
 #[must_use]
@@ -124,9 +124,9 @@ fn truncate(segment: &mut Segment, longest: usize, size: impl Fn(&DialogueTurn) 
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::{act, role};
     use super::*;
     use crate::schema::{ByLanguage, Language};
-    use crate::stages::instruct::role::tests::{act, role};
 
     /// Builds a role whose turns have the given lengths; every second turn is its own.
     fn spoken(language: Language, sizes: &[usize]) -> Role {
