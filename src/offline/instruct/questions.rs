@@ -214,7 +214,7 @@ pub(super) fn description(ask: &AskDescription, rng: &mut ChaCha8Rng) -> Triplet
         things.push(thing);
         drafts.push(Draft { question, answer: whole(&text, ask.language), confidence: Confidence::High, weight: 0 });
     }
-    let wanted = content_words(&ask.topic);
+    let wanted = content_words(&ask.angle);
     // A single character or a short word occurs in many lines.
     let long = if ask.language == Language::Zh { 2 } else { 5 };
     let shared = |text: &str| {
@@ -224,7 +224,7 @@ pub(super) fn description(ask: &AskDescription, rng: &mut ChaCha8Rng) -> Triplet
     near.shuffle(rng);
     near.sort_by_key(|text| std::cmp::Reverse(shared(text)));
     for (text, question) in
-        near.into_iter().zip(direct_questions(&ask.topic, ask.language)).take(count - drafts.len().min(count))
+        near.into_iter().zip(direct_questions(&ask.angle, ask.language)).take(count - drafts.len().min(count))
     {
         let question = format!("{}{}{question}", ask.name, if ask.language == Language::Zh { "，" } else { ", " });
         let confidence = if shared(text) > 0 { Confidence::High } else { Confidence::Low };

@@ -7,14 +7,16 @@ use futures::{StreamExt as _, stream};
 
 use super::asks::{
     AddressRole, AskDescription, AskSegment, ChooseCatchphrases, DescribeRole, GradeVoice, OfflineMaterial, PlayRole,
-    Triplet, Triplets, topic,
+    Triplet, Triplets, angle,
 };
 use super::general::{Exchanges, GeneralInstruction};
 use super::params::Params;
 use super::role::{DESCRIPTION, ExampleLines, Role, segments};
 use super::rows::{Fault, fault};
 use crate::llm::{AskError, Model};
-use crate::schema::{Distinctness, Form, Reject, RoleGeneral, RoleProfile, RoleSpecific, Split, TripletKind};
+use crate::schema::{
+    Distinctness, Draw, Form, Reject, RoleCall, RoleGeneral, RoleProfile, RoleSpecific, Split, TripletKind,
+};
 
 /// Concurrent calls per role; the model's own limits are lower.
 const AT_ONCE: usize = 128;
@@ -55,7 +57,7 @@ pub async fn grade_speech(model: &Model, role: &Role) -> Result<Result<Distinctn
         lines: role.lines.clone(),
         others: role.others.clone(),
     };
-    match model.ask(&ask, &format!("{}/grade", role.id)).await {
+    match model.ask(&ask, &Draw::role(&role.id, RoleCall::Grade)).await {
         Ok(grade) => Ok(Ok(grade.distinctness)),
         Err(error) if error.ends_the_run() => Err(error),
         Err(error) => Ok(Err(Reject::new("instruct", &role.id, error.reason(), error.detail()))),
@@ -128,12 +130,12 @@ async fn describe(
         profile: role.profile.clone(),
         lines: role.lines.clone(),
     };
-    let portrait = context.instructor.ask(&ask, &format!("{}/describe", role.id)).await;
+    let portrait = context.instructor.ask(&ask, &Draw::role(&role.id, RoleCall::Portrait)).await;
     done();
     let Some(portrait) = answered(portrait, &role.id, rejects)? else { return Ok(None) };
     let portrait = portrait.trim().to_owned();
     let ask = AddressRole { language: role.language, portrait: portrait.clone() };
-    let description = context.instructor.ask(&ask, &format!("{}/address", role.id)).await;
+    let description = context.instructor.ask(&ask, &Draw::role(&role.id, RoleCall::Address)).await;
     done();
     let description = answered(description, &role.id, rejects)?;
     Ok(description.map(|description| (portrait, description.trim().to_owned())))
@@ -151,7 +153,7 @@ async fn catchphrases(
     }
     let (name, phrases) = (role.name.clone(), role.phrases.clone());
     let ask = ChooseCatchphrases { language: role.language, name, phrases, most };
-    let chosen = context.instructor.ask(&ask, &format!("{}/catchphrases", role.id)).await;
+    let chosen = context.instructor.ask(&ask, &Draw::role(&role.id, RoleCall::Catchphrases)).await;
     done();
     let chosen = answered(chosen, &format!("{}/catchphrases", role.id), rejects)?;
     let mut catchphrases: Vec<String> = Vec::new();
@@ -182,7 +184,8 @@ async fn candidates(
             turns: segment.turns,
             count: params.script_based,
         };
-        let answer = context.instructor.ask(&ask, &format!("{}/segment/{}", role.id, segment.id)).await;
+        let draw = Draw::role(&role.id, RoleCall::Segment(segment.id.clone()));
+        let answer = context.instructor.ask(&ask, &draw).await;
         done();
         (segment.id, answer)
     });
@@ -212,10 +215,10 @@ async fn candidates(
                 description: told.description.to_owned(),
                 catchphrases: told.catchphrases.to_vec(),
                 lines: role.lines.clone(),
-                topic: topic(n, role.language),
+                angle: angle(n, role.language),
                 count: params.script_agnostic,
             };
-            let answer = context.instructor.ask(&ask, &format!("{}/description/{n}", role.id)).await;
+            let answer = context.instructor.ask(&ask, &Draw::role(&role.id, RoleCall::Description(n))).await;
             done();
             (n, answer)
         });
@@ -307,12 +310,10 @@ async fn replies(
                 instruction: general.text.clone(),
                 material: material[place].clone(),
             };
-            let mut draw = format!("{}/general/{}/{n}", role.id, general.id);
-            if !context.player.is_served() {
-                // The request does not contain this data, so the draw must distinguish it.
-                draw = format!("{draw}/{}", ask.material.hash());
-            }
-            let answer = context.player.ask(&ask, &draw).await;
+            // The request does not contain this data, so the draw must distinguish it.
+            let offline_data = (!context.player.is_served()).then(|| ask.material.hash());
+            let call = RoleCall::General { instruction: general.id.clone(), reply: n, offline_data };
+            let answer = context.player.ask(&ask, &Draw::role(&role.id, call)).await;
             done();
             (place, n, answer)
         }

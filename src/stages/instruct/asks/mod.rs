@@ -6,6 +6,6 @@ mod triplets;
 
 pub use role_play::{Exchange, OfflineMaterial, PlayRole};
 pub use role_profile::{AddressRole, Catchphrases, ChooseCatchphrases, DescribeRole, Grade, GradeVoice};
+pub(super) use triplets::angle;
 pub(crate) use triplets::direct_questions;
-pub(super) use triplets::topic;
 pub use triplets::{AskDescription, AskSegment, Triplet, Triplets};

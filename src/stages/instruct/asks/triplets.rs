@@ -42,7 +42,7 @@ pub struct AskDescription {
     /// Sample lines of the role, so that its answers sound like it.
     pub lines: Vec<String>,
     /// The topic of this call's questions, so that no two calls ask the same.
-    pub topic: String,
+    pub angle: String,
     /// The number of triplets.
     pub count: u32,
 }
@@ -68,7 +68,7 @@ pub struct Triplet {
 }
 
 /// The topic of a call on the description, with a direct question about it.
-struct Topic {
+struct Angle {
     en: &'static str,
     zh: &'static str,
     question_en: &'static str,
@@ -76,13 +76,13 @@ struct Topic {
 }
 
 /// Builds an angle from its English and Chinese texts.
-const fn about(en: [&'static str; 2], zh: [&'static str; 2]) -> Topic {
-    Topic { en: en[0], zh: zh[0], question_en: en[1], question_zh: zh[1] }
+const fn about(en: [&'static str; 2], zh: [&'static str; 2]) -> Angle {
+    Angle { en: en[0], zh: zh[0], question_en: en[1], question_zh: zh[1] }
 }
 
 /// Topics of the calls on the description, in order. The list is not from the paper; it is as long as the paper's
 /// number of calls.
-const TOPICS: [Topic; 20] = [
+const ANGLES: [Angle; 20] = [
     about(
         ["where they come from, and what they left behind", "where do you come from, and what did you leave behind?"],
         ["出身，以及撇下了什么", "你是哪里人，当初撇下了什么？"],
@@ -162,26 +162,26 @@ const TOPICS: [Topic; 20] = [
 /// Returns the topic of the n-th call on a description: first each angle alone, then each combined with another one.
 /// The first 400 topics are all different.
 #[must_use]
-pub(in crate::stages::instruct) fn topic(n: u32, language: Language) -> String {
-    let (round, at) = (n as usize / TOPICS.len(), n as usize % TOPICS.len());
-    let text = |topic: &Topic| if language == Language::Zh { topic.zh } else { topic.en };
-    let first = text(&TOPICS[at]);
-    match (round % TOPICS.len(), language) {
+pub(in crate::stages::instruct) fn angle(n: u32, language: Language) -> String {
+    let (round, at) = (n as usize / ANGLES.len(), n as usize % ANGLES.len());
+    let text = |topic: &Angle| if language == Language::Zh { topic.zh } else { topic.en };
+    let first = text(&ANGLES[at]);
+    match (round % ANGLES.len(), language) {
         (0, _) => first.to_owned(),
         (round, Language::En) => {
-            format!("{first}; and what that has to do with this: {}", text(&TOPICS[(at + round) % TOPICS.len()]))
+            format!("{first}; and what that has to do with this: {}", text(&ANGLES[(at + round) % ANGLES.len()]))
         }
         (round, Language::Zh) => {
-            format!("{first}；以及这跟下面的有什么相干：{}", text(&TOPICS[(at + round) % TOPICS.len()]))
+            format!("{first}；以及这跟下面的有什么相干：{}", text(&ANGLES[(at + round) % ANGLES.len()]))
         }
     }
 }
 
 /// Returns the direct questions about a call's topic.
 pub(crate) fn direct_questions(topic: &str, language: Language) -> Vec<&'static str> {
-    let of = |one: &&Topic| topic.contains(if language == Language::Zh { one.zh } else { one.en });
-    let question = |one: &Topic| if language == Language::Zh { one.question_zh } else { one.question_en };
-    TOPICS.iter().filter(of).map(question).collect()
+    let of = |one: &&Angle| topic.contains(if language == Language::Zh { one.zh } else { one.en });
+    let question = |one: &Angle| if language == Language::Zh { one.question_zh } else { one.question_en };
+    ANGLES.iter().filter(of).map(question).collect()
 }
 
 impl Ask for AskSegment {
@@ -249,16 +249,16 @@ mod tests {
     #[test]
     fn appendix_c_no_two_calls_about_a_role_have_one_angle() {
         let params = Params::default();
-        assert!(params.agnostic_calls as usize <= TOPICS.len(), "each of the paper's calls has one angle");
+        assert!(params.agnostic_calls as usize <= ANGLES.len(), "each of the paper's calls has one angle");
         for language in Language::ALL {
-            let angles: BTreeSet<String> = (0..400).map(|n| topic(n, language)).collect();
+            let angles: BTreeSet<String> = (0..400).map(|n| angle(n, language)).collect();
             assert_eq!(angles.len(), 400, "{language}");
             assert!(params.max_agnostic_calls < 400);
-            assert_eq!(direct_questions(&topic(3, language), language).len(), 1, "{language}");
-            assert_eq!(direct_questions(&topic(23, language), language).len(), 2, "{language}");
+            assert_eq!(direct_questions(&angle(3, language), language).len(), 1, "{language}");
+            assert_eq!(direct_questions(&angle(23, language), language).len(), 2, "{language}");
         }
         assert!(
-            topic(2, Language::En).starts_with("the people") && topic(22, Language::Zh).starts_with("最亲近的人；")
+            angle(2, Language::En).starts_with("the people") && angle(22, Language::Zh).starts_with("最亲近的人；")
         );
     }
 }
