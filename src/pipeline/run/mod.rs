@@ -77,7 +77,7 @@ pub(super) fn only_verdicts(session: Session, judges: &[String]) -> Session {
         return session;
     }
     let judges = judges.to_vec();
-    session.replaying_but(move |ask, draw, model| stages::simulate::is_further_verdict(&judges, ask, draw, model))
+    session.replaying_but(move |draw| stages::simulate::is_further_verdict(&judges, draw))
 }
 
 /// Runs the stages and writes their results.
