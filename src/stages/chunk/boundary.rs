@@ -6,11 +6,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Params;
-use super::chapters::count;
-use super::chunks::{is_border, is_open, paragraph_ends, sentence_ends};
+use super::breaks::{is_open, is_scene_break, paragraph_ends, sentence_ends};
 use crate::llm::{Ask, AskError, Model, Offline, OfflineAnswer};
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Book, Chunk, Language, Message, Reject};
+use crate::text::{count_code_points, single_spaced};
 
 /// The number of boundaries of one book that are asked about concurrently.
 const AT_ONCE: usize = 16;
@@ -113,14 +113,14 @@ fn shift(before: &mut Chunk, after: &mut Chunk, place: u32, params: &Params) -> 
 /// Returns the innermost heading that a text starts with, or else the last one before it.
 fn chapter_at(place: u32, text: &str, headings: &[(u32, String)], split: usize) -> Option<String> {
     let blank = text.len() - text.trim_start().len();
-    let mut reach = place + count(&text[..blank]);
+    let mut reach = place + count_code_points(&text[..blank]);
     let mut chapter = headings[..split].last();
     for heading in &headings[split..] {
         if heading.0 > reach {
             break;
         }
         // Nested headings are separated by line breaks only.
-        reach = heading.0 + count(&heading.1) + 8;
+        reach = heading.0 + count_code_points(&heading.1) + 8;
         chapter = Some(heading);
     }
     chapter.map(|(_, title)| title.clone())
@@ -202,12 +202,12 @@ impl FindBorder {
             let numbered: Vec<Paragraph> = pieces
                 .into_iter()
                 .map(|(start, end)| {
-                    point += count(&chunk.text[byte..start]);
-                    let length = count(&chunk.text[start..end]);
+                    point += count_code_points(&chunk.text[byte..start]);
+                    let length = count_code_points(&chunk.text[start..end]);
                     number += 1;
                     let heading = headings.iter().any(|heading| (point..point + length).contains(heading));
                     let paragraph =
-                        Paragraph { number, text: one_line(&chunk.text[start..end]), start: point, heading };
+                        Paragraph { number, text: single_spaced(&chunk.text[start..end]), start: point, heading };
                     (byte, point) = (end, point + length);
                     paragraph
                 })
@@ -273,10 +273,6 @@ fn near(text: &str, most: usize, window: usize, from_end: bool) -> Vec<(usize, u
         pieces.reverse();
     }
     pieces
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 impl Ask for FindBorder {
@@ -399,7 +395,7 @@ impl FindBorder {
         let last = before.text.trim_end_matches(['”', '"', '’', '\'', '」', '』', '）', ')', '*', '_']);
         let ended = last.ends_with(['.', '!', '?', '…', '。', '！', '？', '．', '—', ':', '：']);
         let short = if self.language == Language::Zh { 20 } else { 50 };
-        let stars = |paragraph: &Paragraph| is_border(&paragraph.text);
+        let stars = |paragraph: &Paragraph| is_scene_break(&paragraph.text);
         Features {
             open: is_open(&before.text),
             talk: talk(at - 1) && talk(at),
@@ -414,7 +410,9 @@ impl FindBorder {
     }
 
     fn is_talk(&self, text: &str) -> bool {
-        text.contains(['“', '”', '「', '『', '"']) || text.starts_with(['‘', '\'']) || (self.script && !is_border(text))
+        text.contains(['“', '”', '「', '『', '"'])
+            || text.starts_with(['‘', '\''])
+            || (self.script && !is_scene_break(text))
     }
 }
 
@@ -427,11 +425,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::books::read;
     use crate::llm::{Answered, Budget, Journal, JournalError, OfflineOptions, Record, Session, estimate_tokens};
     use crate::prompt::Prompts;
-    use crate::stages::chunk::chunks::chunk;
-    use crate::stages::chunk::{PROMPTS, chapters};
+    use crate::stages::chunk::{PROMPTS, chapters, chunk, read};
 
     /// A journal that replaces replies by draw: it stores each record with the scripted reply.
     #[derive(Default)]
@@ -489,7 +485,7 @@ mod tests {
         assert_eq!(join(chunks), join(planned));
         assert!(chunks.windows(2).all(|pair| pair[0].end == pair[1].start));
         for chunk in chunks {
-            assert_eq!(chunk.end - chunk.start, count(&chunk.text));
+            assert_eq!(chunk.end - chunk.start, count_code_points(&chunk.text));
             assert_eq!(chunk.tokens, estimate_tokens(&chunk.text));
             assert!(chunk.tokens <= max_tokens, "{} > {max_tokens}", chunk.tokens);
         }
@@ -616,10 +612,10 @@ mod tests {
         let text = format!("{first}{second}");
         let (book, mut chunks, _) = cut(&text, 100_000);
         let mut after = chunks[0].clone();
-        let border = count(first);
+        let border = count_code_points(first);
         let mut headings: Vec<(u32, String)> = headings
             .iter()
-            .map(|title| (count(&text[..text.find(title).expect("there")]), (*title).to_owned()))
+            .map(|title| (count_code_points(&text[..text.find(title).expect("there")]), (*title).to_owned()))
             .collect();
         after.headings = headings.split_off(headings.partition_point(|(offset, _)| *offset < border));
         second.clone_into(&mut after.text);
@@ -676,7 +672,7 @@ mod tests {
                 .expect("the border is shown");
             assert!(above.contains(&format!("[{}] ", ask.planned - 1)), "{user}");
             assert!(below.contains(&format!("[{}] ", ask.planned)), "{user}");
-            let shown = count(&user) as usize;
+            let shown = count_code_points(&user) as usize;
             assert!(shown < 3 * window(language), "{shown}");
         }
     }
@@ -689,11 +685,11 @@ mod tests {
         let [before, after] = &mut chunks[..] else { panic!("{chunks:?}") };
         let border = before.end;
         assert_eq!((before.chapter.as_str(), after.chapter.as_str()), ("Chapter 1", "Chapter 2"));
-        assert!(shift(before, after, border - count(walk), &params));
+        assert!(shift(before, after, border - count_code_points(walk), &params));
         assert_eq!((after.chapter.as_str(), after.headings.len(), before.headings.len()), ("Chapter 1", 1, 1));
         assert!(shift(before, after, border, &params));
         assert_eq!(after.chapter, "Chapter 2");
-        assert!(shift(before, after, border + count("Chapter 2\n\n"), &params));
+        assert!(shift(before, after, border + count_code_points("Chapter 2\n\n"), &params));
         assert_eq!((after.chapter.as_str(), after.headings.len(), before.headings.len()), ("Chapter 2", 0, 2));
     }
 

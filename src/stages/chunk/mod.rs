@@ -4,14 +4,18 @@
 //! and runs in time linear in the length of the book.
 
 mod boundary;
+mod breaks;
 mod chapter_filter;
-pub(crate) mod chapters;
+mod chapters;
 mod chunks;
+mod prepare;
+mod units;
 
 pub use boundary::{Cut, FindBorder, FoundBorder, borders};
-pub use chapter_filter::{Choice, ChoiceError, places};
+pub use chapter_filter::{ChapterFilter, ChapterFilterError, places};
 pub use chapters::chapters;
 pub use chunks::chunk;
+pub use prepare::{Books, books, read};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

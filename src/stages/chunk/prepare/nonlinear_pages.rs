@@ -1,29 +1,16 @@
-//! Decides which `linear="no"` pages of an EPUB belong to the story. Such pages are covers, notes and advertisements,
-//! but in some books also chapters. The decision does not depend on the position of the page.
+//! Decides which non-linear pages of an EPUB belong to the story. Such pages (`linear="no"`) are covers, notes and
+//! advertisements, but in some books also chapters. The decision does not depend on the position of the page.
 
-use crate::books::html::Heading;
 use crate::stages::chunk::chapters::headings::{self, Strength};
 
 /// The minimum length of a page that counts as a chapter by its length alone, in bytes.
 const SHORTEST: usize = 1500;
+
 /// The maximum length of a page's heading, in bytes. A longer first line is its first paragraph.
 const LONGEST_TITLE: usize = 200;
 
-/// A page outside the linear reading order, not yet classified. Offsets are in bytes of the book's text.
-#[derive(Debug)]
-pub(crate) struct Aside {
-    pub(crate) path: String,
-    pub(crate) start: usize,
-    pub(crate) end: usize,
-    /// The reject reason if it is not part of the story.
-    pub(crate) reason: &'static str,
-    pub(crate) headings: Vec<Heading>,
-    /// Parts of the page that are boilerplate in any case: start, end, reason, detail.
-    pub(crate) matter: Vec<(usize, usize, &'static str, String)>,
-}
-
 /// Returns the minimum length of a page that is as long as a chapter, from the lengths of the linear pages.
-pub(crate) fn chapter_length(mut lengths: Vec<usize>) -> usize {
+pub(super) fn chapter_length(mut lengths: Vec<usize>) -> usize {
     lengths.sort_unstable();
     let median = lengths.get(lengths.len() / 2).copied().unwrap_or_default();
     (median / 2).max(SHORTEST)
@@ -31,7 +18,7 @@ pub(crate) fn chapter_length(mut lengths: Vec<usize>) -> usize {
 
 /// Returns why a non-linear page is not part of the story, or `None` if it is: it has a heading of the book's sequence,
 /// or is as long as a chapter. `titles` are its headings and its titles in the table of contents.
-pub(crate) fn kept_out<'a>(
+pub(super) fn exclusion<'a>(
     text: &'a str,
     titles: impl Iterator<Item = &'a str>,
     chapter_length: usize,
@@ -106,7 +93,7 @@ mod tests {
         );
         let list = "The Weir\n\nA Horse Is Sold\n\nWhat Hannah Counted\n\n".repeat(60);
         let kept =
-            |text: &str, titles: &[&str]| kept_out(text, titles.iter().copied(), chapter_length(vec![4000, 4000]));
+            |text: &str, titles: &[&str]| exclusion(text, titles.iter().copied(), chapter_length(vec![4000, 4000]));
         for (text, titles) in [
             (english.as_str(), &[][..]),
             (&chinese, &[]),
