@@ -7,6 +7,7 @@ mod book;
 mod character;
 mod conversation;
 mod dimension;
+mod draw;
 mod language;
 mod message;
 mod reject;
@@ -19,6 +20,7 @@ pub use book::{Boilerplate, BoilerplateKind, Book, Chapter, Chunk, Format, Level
 pub use character::{Attribute, Character, CharacterFile, CharacterType, Visibility, public, worldview_key};
 pub use conversation::{Candidate, Conversation, EndedBy, Line, Quality, Turn, TurnKind, Verdict};
 pub use dimension::Dimension;
+pub use draw::{Draw, ReplyOrder, RoleCall, TurnCall, WorldCall, WorldStep};
 pub use language::{ByLanguage, Language};
 pub use message::{Message, Role};
 pub use reject::Reject;

@@ -44,7 +44,7 @@ fn scenes(chunk: &Chunk, lines: &[(String, String)], continues: bool, unfinished
         "continues": continues,
         "first_words": words(within.next()),
         "summary": format!("{}", chunk.index),
-        "prominence": null,
+        "salience": null,
         "characters": [lines[0].0, lines[1].0],
         "dialogue": dialogue,
         "last_words": words(within.next_back()),
@@ -69,14 +69,15 @@ async fn scenes_of(language: Language, border: Value, unfinished: bool) -> (Vec<
     for chunk in &planned[..2] {
         script.replies.lock().expect("one thread").insert(format!("{}/border", chunk.id()), border.clone());
     }
-    let attribution = attribution::read(&book.text, language, book.script);
+    let attribution = attribution::attribute(&book.text, language, book.script);
     let facts = extract::BookFacts::new(&book, language, book.text.as_str().into(), attribution);
     let extract_params = extract::Params::default();
     // Each round reads what the script made of the one before; a scene's prompt shows what was carried into it.
     let mut last = (Vec::new(), Vec::new());
     for _ in 0..6 {
-        let (chunks, rejects) =
-            chunk::borders(|_| &model, &params, &book, planned.clone()).await.expect("the borders are asked about");
+        let (chunks, rejects) = chunk::adjust_boundaries(|_| &model, &params, &book, planned.clone())
+            .await
+            .expect("the borders are asked about");
         assert!(rejects.is_empty(), "{rejects:?}");
         for chunk in &chunks {
             let draw = format!("{}/scenes", chunk.id());

@@ -52,7 +52,7 @@ pub(super) fn sentence_ends(text: &str) -> Vec<usize> {
 }
 
 /// Whether a paragraph ends inside a quotation. Marks that do not match are interpreted by what is open.
-pub(super) fn is_open(text: &str) -> bool {
+pub(crate) fn is_open(text: &str) -> bool {
     is_open_after(false, text)
 }
 
@@ -94,7 +94,7 @@ pub(super) fn starts_quotation(text: &str) -> bool {
 }
 
 /// Whether a line consists only of ornaments, as a scene break does.
-pub(super) fn is_scene_break(line: &str) -> bool {
+pub(crate) fn is_scene_break(line: &str) -> bool {
     !line.is_empty() && line.chars().all(|c| c.is_whitespace() || is_ornament(c)) && line.chars().nth(40).is_none()
 }
 

@@ -7,7 +7,7 @@ use polars::prelude::{DataFrame, DataType, Field, Series, TimeUnit};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::Value;
 
-use crate::dataset::card_update::front_matter::scalar;
+use super::yaml_text::scalar;
 use crate::schema::{Character, Conversation, Reject, RoleGeneral, RoleProfile, RoleSpecific, Sample, Scene};
 
 /// Why a column of the program's own tables always has a type name.
@@ -288,7 +288,7 @@ mod tests {
         assert!(
             features(&tables[2].frame, 0)
                 .unwrap()
-                .ends_with("- name: model\n  dtype: string\n- name: prominence\n  dtype: int32\n")
+                .ends_with("- name: model\n  dtype: string\n- name: salience\n  dtype: int32\n")
         );
     }
 

@@ -214,7 +214,7 @@ mod tests {
             let text = [book("MUD", told), book("SUN", told), book("ASH", told)].concat();
             let (held, parts) = left_out("rain.txt", &text);
             assert_eq!(held.matches(told.trim()).count(), 3, "{parts:?}");
-            assert_eq!(kinds_of(&parts), [LICENCE; 4]);
+            assert_eq!(kinds_of(&parts), [Licence; 4]);
             let book = read("rain.txt", text.as_bytes(), None).expect("reads");
             let chapters = chapters(&book);
             assert_eq!(chapters.iter().filter(|chapter| chapter.number == Some(1)).count(), 3);
@@ -233,7 +233,7 @@ mod tests {
         let text = format!(
             "The Project Gutenberg EBook of Rain\n\n*** START OF THE PROJECT GUTENBERG EBOOK RAIN ***\n\n\
              RAIN\n\nby Nobody\n\n[Transcriber's Note: two spellings\n\nwere kept.]\n\nCONTENTS\n\nCHAPTER I. Mud  1\n\nCHAPTER II. Sun  9\n\n\
-             LIST OF Illustrations\n\nThe weir  3\nThe mill  8\n\nPREFACE\n\nI wrote it.\n\n\
+             LIST OF ILLUSTRATIONS\n\nThe weir  3\nThe mill  8\n\nPREFACE\n\nI wrote it.\n\n\
              CHAPTER I. Mud\n\n{0}CHAPTER II. Sun\n\n{0}THE END\n\nTranscriber’s Notes\n\nA comma was mended.\n\n\
              *** END OF THE PROJECT GUTENBERG EBOOK RAIN ***\n\nlicence\n",
             PROSE.repeat(40)
@@ -241,11 +241,11 @@ mod tests {
         let (held, parts) = left_out("rain.txt", &text);
         assert_eq!(
             kinds_of(&parts),
-            [LICENCE, FRONT, TRANSCRIBER, CONTENTS, ILLUSTRATIONS, FRONT, TRANSCRIBER, LICENCE]
+            [Licence, FrontMatter, TranscriberNote, Contents, Illustrations, FrontMatter, TranscriberNote, Licence]
         );
         assert!(held.starts_with("CHAPTER I. Mud") && held.trim_end().ends_with("THE END"), "{parts:?}");
         // A note below a heading of its own.
-        let text = text.replace("[Transcriber's Note: two", "TranscriberNote'S NOTE\n\nTwo").replace("kept.]", "kept.");
+        let text = text.replace("[Transcriber's Note: two", "TRANSCRIBER'S NOTE\n\nTwo").replace("kept.]", "kept.");
         assert_eq!(kinds_of(&left_out("rain.txt", &text).1), kinds_of(&parts));
     }
 
@@ -256,11 +256,11 @@ mod tests {
             "河灯\n目录\n第一回　看灯\n第二回　听雨\n第三回　过河\n第一回　看灯\n{story}第二回　听雨\n{story}第三回　过河\n{story}"
         );
         let (held, parts) = left_out("灯.txt", &text);
-        assert_eq!(kinds_of(&parts), [FRONT, CONTENTS]);
+        assert_eq!(kinds_of(&parts), [FrontMatter, Contents]);
         assert!(held.starts_with("第一回　看灯\n河上"));
         // The same without a heading over the table of contents.
         let (_, parts) = left_out("灯.txt", &text.replace("目录\n", ""));
-        assert_eq!(kinds_of(&parts), [FRONT, CONTENTS]);
+        assert_eq!(kinds_of(&parts), [FrontMatter, Contents]);
     }
 
     #[test]
@@ -269,10 +269,10 @@ mod tests {
         let above = "更多精彩小说请访问 www.example.com\n";
         let below = "　　本书来自 www.example.com 小说下载\n=====\n更多精彩，更多好书，尽在某某书库\n";
         let (held, parts) = left_out("灯.txt", &format!("{above}第一章 看灯\n{story}第二章 听雨\n{story}{below}"));
-        assert_eq!(kinds_of(&parts), [FRONT, BACK]);
+        assert_eq!(kinds_of(&parts), [FrontMatter, BackMatter]);
         assert!(held.starts_with("第一章 看灯") && held.ends_with("都睡了。\n"), "{parts:?}");
         let (held, parts) = left_out("灯.txt", &format!("{above}{story}{below}"));
-        assert_eq!(kinds_of(&parts), [FRONT, BACK]);
+        assert_eq!(kinds_of(&parts), [FrontMatter, BackMatter]);
         assert!(held.starts_with("　　河上") && held.ends_with("都睡了。\n"), "{parts:?}");
         // A story may end with a web address if the address belongs to it.
         let (held, _) = left_out("灯.txt", &format!("{story}　　他在纸上写下 www.example.com，然后走了。\n"));
@@ -286,34 +286,34 @@ mod tests {
             "VOLUME I\n\nPREFACE\n\n{prose}PROLOGUE\n\nIt was dry.\n\n{prose}CHAPTER I. Mud\n\n{prose}CHAPTER II. Sun\n\n{prose}"
         );
         let (held, parts) = left_out("rain.txt", &text);
-        assert_eq!(kinds_of(&parts), [FRONT], "{parts:?}");
+        assert_eq!(kinds_of(&parts), [FrontMatter], "{parts:?}");
         assert!(held.starts_with("VOLUME I") && held.contains("It was dry.") && !held.contains("PREFACE"));
     }
 
     #[test]
     fn a_story_without_headings_still_has_its_matter_cut() {
         let text = format!(
-            "Contents\n\nMud  1\nSun  9\nMoon  12\n\n{}Transcriber’s Note: one comma was mended.\n",
+            "CONTENTS\n\nMud  1\nSun  9\nMoon  12\n\n{}Transcriber’s Note: one comma was mended.\n",
             format!("{}\n\n", PROSE.trim().repeat(6)).repeat(20)
         );
         let (held, parts) = left_out("rain.txt", &text);
-        assert_eq!(kinds_of(&parts), [CONTENTS, TRANSCRIBER]);
+        assert_eq!(kinds_of(&parts), [Contents, TranscriberNote]);
         assert!(held.starts_with("It rained"));
         let yaml = format!("---\ntitle: Rain\nauthor: Nobody\n---\n\n{PROSE}{PROSE}");
         let (held, parts) = left_out("rain.md", &yaml);
         assert!(held.trim_start().starts_with("It rained"), "{held}");
-        assert_eq!(kinds_of(&parts), [FRONT]);
+        assert_eq!(kinds_of(&parts), [FrontMatter]);
     }
 
     #[test]
     fn a_second_volumes_table_is_a_hole_in_the_story() {
         let prose = PROSE.repeat(30);
         let text = format!(
-            "VOLUME I\n\nCHAPTER I. Mud\n\n{prose}CHAPTER II. Sun\n\n{prose}Contents OF VOLUME II\n\nI. Moon  1\n\nII. Stars  9\n\nIII. Night  12\n\n\
+            "VOLUME I\n\nCHAPTER I. Mud\n\n{prose}CHAPTER II. Sun\n\n{prose}CONTENTS OF VOLUME II\n\nI. Moon  1\n\nII. Stars  9\n\nIII. Night  12\n\n\
              VOLUME II\n\nCHAPTER I. Moon\n\n{prose}CHAPTER II. Stars\n\n{prose}"
         );
         let (held, parts) = left_out("rain.txt", &text);
-        assert_eq!(kinds_of(&parts), [CONTENTS], "{parts:?}");
+        assert_eq!(kinds_of(&parts), [Contents], "{parts:?}");
         assert!(!held.contains("III. Night") && held.contains("CHAPTER I. Moon") && held.starts_with("VOLUME I"));
     }
 
@@ -329,13 +329,13 @@ mod tests {
             assert_eq!(kind(line), None, "{line}");
         }
         for (line, expected) in [
-            ("Contents.", CONTENTS),
-            ("Contents of Volume the Second", CONTENTS),
-            ("目　录", CONTENTS),
-            ("List of Illustrations", ILLUSTRATIONS),
-            ("TranscriberNote'S NOTES:", TRANSCRIBER),
-            ("Title Page", FRONT),
-            ("版权信息", LICENCE),
+            ("CONTENTS.", Contents),
+            ("Contents of Volume the Second", Contents),
+            ("目　录", Contents),
+            ("List of Illustrations", Illustrations),
+            ("TRANSCRIBER'S NOTES:", TranscriberNote),
+            ("Title Page", FrontMatter),
+            ("版权信息", Licence),
         ] {
             assert_eq!(kind(line), Some(expected), "{line}");
         }
