@@ -1,9 +1,9 @@
-//! How fast books are read by rule, and what that holds: who speaks, and the facts that scenes are made of.
+//! Speed and memory of attribution by rule and of the book index that scenes are made from.
 //!
-//! `cargo bench --bench attribution` measures the shipped books, `cargo bench --bench attribution -- FILE…` others; a file of several
-//! books counts as its first. Each is read as it is and repeated to 20 MB, and so are all of one language together, whose people
-//! are many. Speeds are MB of UTF-8 text per second of one core, other work on the machine left out where the kernel tells. Memory
-//! is what the process holds at its peak more than before, in times of the text.
+//! `cargo bench --bench attribution` measures the included books, `cargo bench --bench attribution -- FILE…` others; of a file
+//! with several books the first is used. Each book is measured as it is and repeated to 20 MB, and so are all books of a language
+//! together, which have many characters. Speeds are MB of UTF-8 text per second of CPU time of one thread, or of wall time where
+//! the kernel does not report CPU time. Memory is the increase of the peak, as a multiple of the text.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints what it measured")]
 
@@ -19,17 +19,17 @@ use dramaturg::stages::extract::BookFacts;
 
 use self::clock::Clock;
 
-/// The books that come with the program.
+/// The included books.
 const SHIPPED: &[&str] = &["a_penny_either_way.txt", "lian_wen_ji.txt"];
-/// How often a text is read; the best counts.
+/// Measurements per text; the best one is reported.
 const TIMES: usize = 3;
-/// Bytes of a long text.
+/// Size of a long text in bytes.
 const LONG: usize = 20_000_000;
-/// MB per second, and times of the text in memory.
+/// Targets: MB per second, and memory as a multiple of the text.
 const TARGETS: (f64, f64) = (5.0, 10.0);
 
 fn main() {
-    // Cargo passes `--bench` along.
+    // Cargo adds `--bench`.
     let mut files: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
     if files.is_empty() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("books");
@@ -44,7 +44,10 @@ fn main() {
             Err(error) => eprintln!("{file}: {error}"),
         }
     }
-    println!("{:>8}  {:>7} {:>7} {:>7} MB/s  {:>6}  quotations  people", "text", "reading", "facts", "total", "memory");
+    println!(
+        "{:>8}  {:>7} {:>7} {:>7} MB/s  {:>6}  quotations  characters",
+        "text", "speakers", "index", "total", "memory"
+    );
     for (name, book) in &books {
         measure(name, book, TIMES);
         measure(&format!("{name}, again and again"), &repeated(book, &book.text), 1);
@@ -63,13 +66,13 @@ fn main() {
     }
 }
 
-/// Returns a book of a text repeated until it is long.
+/// Returns a book whose text is repeated until it is long.
 fn repeated(book: &Book, text: &str) -> Book {
     let times = LONG.div_ceil(text.len().max(1));
     Book { text: format!("{text}\n\n").repeat(times), ..book.clone() }
 }
 
-/// Prints what reading a book takes.
+/// Prints the cost of analysing a book.
 fn measure(name: &str, book: &Book, times: usize) {
     let text: Arc<str> = Arc::from(book.text.as_str());
     let megabytes = float(text.len()) / 1e6;
@@ -77,7 +80,7 @@ fn measure(name: &str, book: &Book, times: usize) {
     let (mut memory, mut found) = (None, (0, 0));
     for _ in 0..times {
         let held = memory_of("VmRSS:");
-        // The kernel begins to look for a peak anew.
+        // Resets the kernel's peak.
         let anew = std::fs::write("/proc/self/clear_refs", "5").is_ok();
         let begun = Clock::start();
         let read = attribution::read(&text, book.language, book.script);
@@ -104,7 +107,7 @@ fn measure(name: &str, book: &Book, times: usize) {
     );
 }
 
-/// Returns bytes that the kernel knows of this process.
+/// Returns a memory figure of this process from the kernel, in bytes.
 fn memory_of(key: &str) -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix(key))?;
