@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use dramaturg::llm::{Ask, Budget, Endpoint, Journal, Model, Offline, OfflineAnswer, Sampling, Session};
 use dramaturg::prompt::{PromptError, Prompts};
-use dramaturg::schema::Message;
+use dramaturg::schema::{Draw, Message};
 use dramaturg::store::FileJournal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -106,7 +106,7 @@ async fn ask_for(url: &str, time: Duration) -> (u64, u64) {
                 tasks.join_next().await;
             }
             let model = Arc::clone(&model);
-            tasks.spawn(async move { model.ask(&Rate(call), &format!("bench/{call}")).await.is_ok() });
+            tasks.spawn(async move { model.ask(&Rate(call), &Draw::Other(format!("bench/{call}"))).await.is_ok() });
         }
     };
     // Runs until the time is up.
@@ -150,7 +150,7 @@ async fn measure(url: &str, calls: u64, concurrency: u64) {
             );
         }
         let model = Arc::clone(&model);
-        tasks.spawn(async move { model.ask(&Rate(call), &format!("bench/{call}")).await.is_ok() });
+        tasks.spawn(async move { model.ask(&Rate(call), &Draw::Other(format!("bench/{call}"))).await.is_ok() });
     }
     while let Some(is_answered) = tasks.join_next().await {
         answered += u64::from(is_answered.expect("the task does not panic"));

@@ -155,10 +155,10 @@ impl Reporter for Stages {
     }
 }
 
-/// Returns the number of sequential calls of the longest lane: for each batch those of its longest conversation, where
-/// source and base count as one.
+/// Returns how many calls of the longest lane follow one upon the other: in each batch those of its longest conversation, of
+/// which source and base count as one.
 fn longest_lane(run: &Path) -> u64 {
-    let waves = waves(&run.join("dataset/conversations/test-00000-of-00001.parquet"));
+    let batches = batches(&run.join("dataset/conversations/test-00000-of-00001.parquet"));
     let journal = JournalView::open(&run.join("journal.jsonl")).expect("the journal opens");
     let mut conversations: BTreeMap<String, u64> = BTreeMap::new();
     for record in journal.records() {
@@ -177,8 +177,8 @@ fn longest_lane(run: &Path) -> u64 {
     for (conversation, calls) in &conversations {
         let (lane, _) = conversation.rsplit_once('/').expect("an id has three parts");
         // A failed conversation is in no table.
-        let Some(wave) = waves.get(conversation) else { continue };
-        let most = longest.entry((lane, *wave)).or_default();
+        let Some(batch) = batches.get(conversation) else { continue };
+        let most = longest.entry((lane, *batch)).or_default();
         *most = (*most).max(*calls);
     }
     let mut lanes: BTreeMap<&str, u64> = BTreeMap::new();
@@ -189,10 +189,10 @@ fn longest_lane(run: &Path) -> u64 {
 }
 
 /// Returns the batch of each conversation.
-fn waves(table: &Path) -> BTreeMap<String, u32> {
+fn batches(table: &Path) -> BTreeMap<String, u32> {
     use polars::prelude::{ParquetReader, SerReader as _};
     let file = std::fs::File::open(table).expect("the run has conversations");
-    let columns = Some(vec!["id".to_owned(), "wave".to_owned()]);
+    let columns = Some(vec!["id".to_owned(), "batch".to_owned()]);
     let frame = ParquetReader::new(file).with_columns(columns).finish().expect("the file is readable");
     let ids = frame
         .column("id")
@@ -201,9 +201,9 @@ fn waves(table: &Path) -> BTreeMap<String, u32> {
         .expect("the column has strings")
         .iter()
         .map(|id| id.expect("not null"));
-    let waves = frame.column("wave").expect("the column exists").i32().expect("the column has numbers").iter();
-    let waves = waves.map(|wave| u32::try_from(wave.expect("not null")).expect("the value is not negative"));
-    ids.map(str::to_owned).zip(waves).collect()
+    let batches = frame.column("batch").expect("the column exists").i32().expect("the column has numbers").iter();
+    let batches = batches.map(|batch| u32::try_from(batch.expect("not null")).expect("the value is not negative"));
+    ids.map(str::to_owned).zip(batches).collect()
 }
 
 /// Returns the concurrency of a model.

@@ -393,7 +393,7 @@ fn a_sample_that_says_other_than_what_it_names_is_found() {
     // What somebody put right is no fault, and what no row may lack is one.
     let taken: Vec<usize> = expected.iter().map(|(row, _)| *row).collect();
     let free: Vec<usize> = (0..before.height()).filter(|row| !taken.contains(row)).collect();
-    for (column, value) in [("reference", "It is as it is."), ("edited", "a slip")] {
+    for (column, value) in [("reference", "It is as it is."), ("edit_reason", "a slip")] {
         change(&path, column, |_, row| (row == free[0]).then(|| value.to_owned()));
     }
     let mut frame = read(&path);

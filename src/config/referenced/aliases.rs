@@ -352,7 +352,7 @@ mod tests {
                 "{\"name\": \"薛嵩\"}\n{\"aliases\": []}\n",
                 "the line is missing the key `name` at {\"aliases\": []}",
             ),
-            ("a.jsonl", "{\"name\": \"薛嵩\"}\nname\n", "no JSON"),
+            ("a.jsonl", "{\"name\": \"薛嵩\"}\nname\n", "invalid JSON"),
             ("a.txt", "[[people]]\nname = \"Kez\"\n", "none"),
             ("a.txt", "{\"speaker_id\": 0, \"name\": \"Kez\", \"aliases\": []}\n", "none"),
             ("a.json", "\n", "the file has no characters"),

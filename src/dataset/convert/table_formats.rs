@@ -328,7 +328,7 @@ mod tests {
     #[test]
     fn csv_is_flat_and_keeps_what_it_quotes() {
         let lines = lines(Form::Csv, "samples");
-        assert!(lines[0].starts_with("id,language,dimension,target,") && lines[0].ends_with(",verdicts,edited\n"));
+        assert!(lines[0].starts_with("id,language,dimension,target,") && lines[0].ends_with(",verdicts,edit_reason\n"));
         let row = &lines[1];
         assert!(row.contains(",\"[{\"\"role\"\":\"\"system\"\","), "{row}");
         let mut cells = vec![String::new()];

@@ -216,7 +216,7 @@ impl References {
         }
         for ((column, field), there) in OF_TURN.into_iter().zip(turn.texts) {
             // A reference may have been edited by hand; `conversations` keeps the model's reply.
-            let is_edited = column == "reference" && group.text("edited", row).is_some();
+            let is_edited = column == "reference" && group.text("edit_reason", row).is_some();
             if !is_edited && differ(there, print(group, column, row)) {
                 open(
                     column,

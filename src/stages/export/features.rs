@@ -288,7 +288,7 @@ mod tests {
         assert!(
             features(&tables[2].frame, 0)
                 .unwrap()
-                .ends_with("- name: model\n  dtype: string\n- name: prominence\n  dtype: int32\n")
+                .ends_with("- name: model\n  dtype: string\n- name: salience\n  dtype: int32\n")
         );
     }
 

@@ -34,7 +34,7 @@ use self::grounding::Ground;
 use self::lexicon::Key;
 use self::scenes::Draft;
 use crate::llm::{AskError, Model};
-use crate::schema::{Attribute, Chunk, Language, Reject, Scene};
+use crate::schema::{Attribute, Chunk, Draw, Language, Reject, Scene};
 
 /// The stage's prompt templates, as (name, source).
 pub const PROMPTS: &[(&str, &str)] = &[
@@ -176,8 +176,8 @@ async fn find(
     chunk: &Chunk,
     rejects: &mut Vec<Reject>,
 ) -> Result<FoundScenes, AskError> {
-    let draw = format!("{}/scenes", chunk.id());
-    let mut answer = match model.ask(&ask, &draw).await {
+    let draw = |is_second| Draw::Scenes { chunk: chunk.id(), is_second };
+    let mut answer = match model.ask(&ask, &draw(false)).await {
         Ok(answer) => answer,
         Err(error) if error.ends_the_run() => return Err(error),
         Err(error) => {
@@ -187,7 +187,7 @@ async fn find(
     };
     let Some(first) = answer_checks::doubt(&ask, &answer) else { return Ok(answer) };
     let again = FindScenes { doubt: Some(first.told.clone()), ..ask.clone() };
-    match model.ask(&again, &format!("{draw}/again")).await {
+    match model.ask(&again, &draw(true)).await {
         Ok(second) => answer = second,
         Err(error) if error.ends_the_run() => return Err(error),
         Err(error) => rejects.push(Reject::new("extract", chunk.id(), error.reason(), error.detail())),
@@ -250,7 +250,7 @@ async fn describe(
 ) -> Result<(), AskError> {
     let id = draft.id(book);
     let ask = describe_scene(book, opening, &draft, &extracted.carry);
-    match model.ask(&ask, &format!("{id}/describe")).await {
+    match model.ask(&ask, &Draw::SceneDescription { scene: id.clone() }).await {
         Ok(mut answer) => {
             let foreign = scenes::leave_foreign_out(&mut answer, book.language);
             if !foreign.is_empty() {

@@ -51,9 +51,9 @@ pub struct Report<'a> {
     /// The rejects, sorted.
     pub rejects: &'a [Reject],
     /// The number of lanes that ended before a dimension was counted τ times, by dimension.
-    pub short: &'a BTreeMap<String, u64>,
+    pub dimensions_below_target: &'a BTreeMap<String, u64>,
     /// The number of lanes that counted a dimension τ times without a sample of it, by dimension.
-    pub barren: &'a BTreeMap<String, u64>,
+    pub dimensions_without_samples: &'a BTreeMap<String, u64>,
     /// The averages per sample over the calls of conversations: the number of calls, the billed tokens, and the prompt
     /// tokens among them that extend an earlier prompt. `None` if there are no samples.
     pub each_sample: Option<[f64; 3]>,
@@ -117,8 +117,8 @@ mod tests {
             figures: &figures,
             chunks: 5,
             rejects: &records.rejects,
-            short: &BTreeMap::from([("FR".to_owned(), 1)]),
-            barren: &BTreeMap::from([("PA".to_owned(), 2)]),
+            dimensions_below_target: &BTreeMap::from([("FR".to_owned(), 1)]),
+            dimensions_without_samples: &BTreeMap::from([("PA".to_owned(), 2)]),
             each_sample: Some([3.66, 1500.2, 1200.7]),
             readings: &readings,
         })
@@ -185,7 +185,7 @@ mod tests {
                     "the conversation has a \
                     judged turn",
                 );
-                let sample = records.samples.iter_mut().find(|sample| sample.edited.is_some()).expect(
+                let sample = records.samples.iter_mut().find(|sample| sample.edit_reason.is_some()).expect(
                     "the fixture \
                     has an edit",
                 );

@@ -2,7 +2,7 @@
 
 use super::Stage;
 use crate::llm::AskError;
-use crate::schema::{Conversation, Line, Quality, Reject};
+use crate::schema::{Conversation, Draw, Line, Quality, Reject};
 use crate::stages::simulate::asks::Rating;
 use crate::stages::simulate::conversation::line;
 use crate::stages::simulate::conversation::prompt_context::Setting;
@@ -27,7 +27,8 @@ pub(crate) async fn rate(
         return Ok(Some(Reject::new("simulate", &conversation.id, &format!("format:{fault}"), detail)));
     }
     let history: Vec<Line> = conversation.turns.iter().map(line).collect();
-    let rating = stage.judge.ask(&setting.rate(&history), &format!("{}/rate", conversation.id)).await;
+    let rating =
+        stage.judge.ask(&setting.rate(&history), &Draw::Rating { conversation: conversation.id.clone() }).await;
     let Rating { interaction, coherence, progression, quality } = match rating {
         Ok(rating) => rating,
         Err(error) if error.ends_the_run() => return Err(error),

@@ -100,7 +100,7 @@ fn sample(
         conversation_id: conversation.id.clone(),
         turn: turn.index,
         verdicts: turn.verdicts.clone(),
-        edited: None,
+        edit_reason: None,
     })
 }
 
@@ -175,7 +175,7 @@ mod tests {
                 base_model: "base".to_owned(),
                 judge_model: "judge".to_owned(),
                 scene_id: scene.id.clone(),
-                wave: 0,
+                batch: 0,
                 ended_by: EndedBy::MaxTurns,
                 quality: Some(Quality::High),
                 quality_rationale: None,
