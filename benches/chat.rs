@@ -155,8 +155,8 @@ impl Reporter for Stages {
     }
 }
 
-/// Returns how many calls of the longest lane follow one upon the other: in each batch those of its longest conversation, of
-/// which source and base count as one.
+/// Returns the number of sequential calls of the longest lane: for each batch those of its longest conversation, where
+/// source and base count as one.
 fn longest_lane(run: &Path) -> u64 {
     let batches = batches(&run.join("dataset/conversations/test-00000-of-00001.parquet"));
     let journal = JournalView::open(&run.join("journal.jsonl")).expect("the journal opens");
