@@ -68,7 +68,7 @@ pub(super) fn read(name: &str, bytes: &[u8], max_tokens: Option<u32>) -> Read {
     }
     let (chunks, _) = chunk::chunk(&book, &chunk::chapters(&book), &params);
     let language = book.language;
-    let attribution = attribution::read(&book.text, language, book.script);
+    let attribution = attribution::attribute(&book.text, language, book.script);
     let facts = BookFacts::new(&book, language, book.text.as_str().into(), attribution);
     Read { language, chunks, facts, text: book.text.clone() }
 }

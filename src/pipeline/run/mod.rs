@@ -106,7 +106,7 @@ async fn go(runner: &Arc<Runner>, folder: &RunFolder, begun: Instant) -> Result<
     let mut summary = Summary::new(folder.path(), &runner.session.usage_tracker, &records.rejects);
     summary.dimensions_below_target.clone_from(&records.dimensions_below_target);
     summary.dimensions_without_samples.clone_from(&records.dimensions_without_samples);
-    summary.role_data.clone_from(records.roles.sides.tallies());
+    summary.role_data.clone_from(records.roles.splits.tallies());
     summary.turn_faults = records.played.turn_faults();
     if runner.options.until == Stage::Export {
         runner.start(Stage::Export, None);
@@ -115,7 +115,7 @@ async fn go(runner: &Arc<Runner>, folder: &RunFolder, begun: Instant) -> Result<
         let rights = rights(&runner.loaded, &index)?;
         let mut figures = Figures::new(runner.loaded.file.seed);
         let tables = records.write(&rights, &index, &mut dataset, &mut figures)?;
-        let (charges, tallies) = (summary.charges(), records.roles.sides.tallies().clone());
+        let (charges, tallies) = (summary.charges(), records.roles.splits.tallies().clone());
         let limit = runner.options.limit;
         let about = about(&runner.loaded, limit, &books, &runner.models, &runner.session, charges, tallies);
         let card = export::card(&runner.loaded.file.export, &about, &tables);

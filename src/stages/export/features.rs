@@ -7,7 +7,7 @@ use polars::prelude::{DataFrame, DataType, Field, Series, TimeUnit};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::Value;
 
-use crate::dataset::card_update::front_matter::scalar;
+use super::yaml_text::scalar;
 use crate::schema::{Character, Conversation, Reject, RoleGeneral, RoleProfile, RoleSpecific, Sample, Scene};
 
 /// Why a column of the program's own tables always has a type name.

@@ -4,11 +4,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::phrases::Phrase;
-use crate::llm::{Ask, Offline, OfflineAnswer, Shape, schema_of};
-use crate::offline::instruct;
+use crate::llm::{Ask, Shape, schema_of};
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Attribute, Distinctness, Language, Message};
+use crate::stages::instruct::role::Phrase;
 use crate::text::{has_name, length, of_language};
 
 /// The maximum length of a description in English words; 1.5 times as many Chinese characters.
@@ -102,12 +101,6 @@ impl Ask for GradeVoice {
     }
 }
 
-impl OfflineAnswer for GradeVoice {
-    fn answer_offline(&self, _: &mut Offline<'_>) -> Grade {
-        instruct::grade(self)
-    }
-}
-
 impl Ask for DescribeRole {
     const NAME: &'static str = "instruct/describe";
     type Answer = String;
@@ -134,12 +127,6 @@ impl Ask for DescribeRole {
             Some(_) => Err("the description must not have the character's name or nickname".to_owned()),
             None => Ok(()),
         }
-    }
-}
-
-impl OfflineAnswer for DescribeRole {
-    fn answer_offline(&self, _: &mut Offline<'_>) -> String {
-        instruct::describe(self)
     }
 }
 
@@ -172,12 +159,6 @@ impl Ask for AddressRole {
     }
 }
 
-impl OfflineAnswer for AddressRole {
-    fn answer_offline(&self, _: &mut Offline<'_>) -> String {
-        instruct::address(&self.portrait, self.language)
-    }
-}
-
 /// Validates a description.
 fn described(answer: &str, language: Language) -> Result<(), String> {
     of_language(answer, language)?;
@@ -202,11 +183,5 @@ impl Ask for ChooseCatchphrases {
         schema["properties"]["catchphrases"]["items"]["enum"] = json!(phrases);
         schema["properties"]["catchphrases"]["maxItems"] = json!(self.most);
         Shape::Json(schema)
-    }
-}
-
-impl OfflineAnswer for ChooseCatchphrases {
-    fn answer_offline(&self, _: &mut Offline<'_>) -> Catchphrases {
-        instruct::catchphrases(self)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::role::Role;
+use super::Role;
 use crate::schema::{DialogueTurn, Language};
 use crate::text::bm25::Index;
 use crate::text::{asks, has_name, is_han, is_title, length, sentences, spoken};
@@ -106,15 +106,15 @@ const EN_SAYS: [&str; 49] = [
 ];
 
 /// The standalone sentences of a role, indexed for search.
-pub(super) struct Sayings {
+pub(in crate::stages::instruct) struct ExampleLines {
     all: Vec<String>,
     index: Index,
 }
 
-impl Sayings {
+impl ExampleLines {
     /// Collects them from the role's turns, or from the lines of its file if it has no turns. If no sentence stands
     /// alone, all that are not questions are used.
-    pub(super) fn new(role: &Role) -> Self {
+    pub(in crate::stages::instruct) fn new(role: &Role) -> Self {
         let own: Vec<&str> =
             role.dialogue.iter().filter(|turn| turn.role == role.name).map(|turn| spoken(&turn.content)).collect();
         let own = if own.is_empty() { role.lines.iter().map(String::as_str).collect() } else { own };
@@ -139,7 +139,7 @@ impl Sayings {
 
     /// Returns sentences, the most similar to a text first; if fewer share a word with it, others evenly spread over
     /// all are added.
-    pub(super) fn nearest(&self, text: &str) -> Vec<String> {
+    pub(in crate::stages::instruct) fn nearest(&self, text: &str) -> Vec<String> {
         let mut places: Vec<usize> = self.index.nearest(text, MOST / 2).into_iter().map(|(place, _)| place).collect();
         let step = self.all.len().div_ceil(MOST).max(1);
         // The offset depends on the text; otherwise a role would add the same sentences everywhere.
@@ -191,8 +191,8 @@ fn stands(sentence: &str, others: &BTreeSet<&str>, language: Language) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::{act, role};
     use super::*;
-    use crate::stages::instruct::role::tests::{act, role};
 
     #[test]
     fn only_what_stands_by_itself_is_a_saying() {
@@ -202,19 +202,19 @@ mod tests {
             "Bo: Did you sell the boat?",
             "Ann: A boat is never sold, only lent. Did you think otherwise? But no.",
         ])];
-        let sayings = Sayings::new(&role("Ann", Language::En, &acts));
+        let sayings = ExampleLines::new(&role("Ann", Language::En, &acts));
         assert_eq!(sayings.all, ["The lamp is lit and the oil is low.", "A boat is never sold, only lent."]);
         assert_eq!(sayings.nearest("How is a boat built?")[0], "A boat is never sold, only lent.");
         assert_eq!(sayings.nearest("Zebra").len(), 2, "something to say there always is");
         let acts = [act(&["老周: 船还来么？", "阿满: 水不骗人，船总要来的。那便等着。老周，你先回去。你急什么？"])];
-        let sayings = Sayings::new(&role("阿满", Language::Zh, &acts));
+        let sayings = ExampleLines::new(&role("阿满", Language::Zh, &acts));
         assert_eq!(sayings.all, ["水不骗人，船总要来的。"]);
         let acts = [act(&[
             "老周: 船還來麼？",
             "阿滿: 水不騙人，船總要來的。這就是命，誰躲得了。還有三里水路。卻沒有人來接。不過水總會退。倒是個好天氣。",
         ])];
-        assert_eq!(Sayings::new(&role("阿滿", Language::Zh, &acts)).all, ["水不騙人，船總要來的。"]);
+        assert_eq!(ExampleLines::new(&role("阿滿", Language::Zh, &acts)).all, ["水不騙人，船總要來的。"]);
         let acts = [act(&["Bo: Well?", "Ann: So it is."])];
-        assert_eq!(Sayings::new(&role("Ann", Language::En, &acts)).all, ["So it is."]);
+        assert_eq!(ExampleLines::new(&role("Ann", Language::En, &acts)).all, ["So it is."]);
     }
 }

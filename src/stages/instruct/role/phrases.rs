@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::params::Params;
 use crate::schema::Language;
+use crate::stages::instruct::params::Params;
 use crate::text::{content_words, float, has_name, is_han, is_title};
 
 /// Length of a phrase in English words.
@@ -35,7 +35,7 @@ pub struct Phrase {
 
 /// Returns the candidates, highest G² first; none if nobody else speaks, as there is nothing to compare with. Parts of
 /// a longer phrase that is almost as frequent are excluded, and so are names and forms of address.
-pub(super) fn phrases(
+pub(in crate::stages::instruct) fn phrases(
     params: &Params,
     language: Language,
     own: &[String],

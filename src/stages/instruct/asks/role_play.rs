@@ -2,8 +2,7 @@
 
 use serde::Serialize;
 
-use crate::llm::{Ask, Offline, OfflineAnswer, Shape};
-use crate::offline::instruct;
+use crate::llm::{Ask, Shape};
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Form, Language, Message};
 
@@ -26,21 +25,21 @@ pub struct PlayRole {
     pub instruction: String,
     /// Data that is not in the prompt.
     #[serde(skip)]
-    pub behind: Behind,
+    pub material: OfflineMaterial,
 }
 
 /// What the offline engine builds a reply from; not sent to a model.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Behind {
+pub struct OfflineMaterial {
     /// The plain answer.
     pub answer: String,
     /// Standalone sentences of the role, the most similar to the instruction and its answer first.
     pub sayings: Vec<String>,
 }
 
-impl Behind {
+impl OfflineMaterial {
     /// Returns a hash of the content.
-    pub(super) fn hash(&self) -> String {
+    pub(in crate::stages::instruct) fn hash(&self) -> String {
         let mut hasher = blake3::Hasher::new();
         for text in std::iter::once(&self.answer).chain(&self.sayings) {
             hasher.update(&(text.len() as u64).to_le_bytes());
@@ -84,11 +83,5 @@ impl Ask for PlayRole {
 
     fn check(&self, answer: &String) -> Result<(), String> {
         if answer.trim().is_empty() { Err("nothing was said".to_owned()) } else { Ok(()) }
-    }
-}
-
-impl OfflineAnswer for PlayRole {
-    fn answer_offline(&self, offline: &mut Offline<'_>) -> String {
-        instruct::play(self, &mut offline.rng)
     }
 }

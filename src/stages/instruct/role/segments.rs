@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use rand::seq::SliceRandom as _;
 
-use super::params::Params;
-use super::role::Role;
+use super::Role;
 use crate::schema::{DialogueTurn, Reject};
 use crate::seed::seeded;
+use crate::stages::instruct::params::Params;
 use crate::text::length;
 
 /// Consecutive turns of a role's dialogue for one call. Adjacent turns may come from different acts.
@@ -21,7 +21,7 @@ pub struct Segment {
 }
 
 /// The segment id of rows that are based on the description.
-pub(super) const DESCRIPTION: &str = "description";
+pub(in crate::stages::instruct) const DESCRIPTION: &str = "description";
 
 /// Splits a role's dialogue into segments, in order, and rejects what is dropped.
 #[must_use]
@@ -29,8 +29,8 @@ pub fn segments(params: &Params, role: &Role, seed: u64) -> (Vec<Segment>, Vec<R
     let language = role.language;
     let size = |turn: &DialogueTurn| length(&turn.content, language);
     let bound = |bound: u32| usize::try_from(bound).unwrap_or(usize::MAX);
-    let (least, longest) = (bound(*params.min_segment.get(language)), bound(*params.max_segment.get(language)));
-    let (fewest, longest_turn) = (bound(params.min_segment_turns), bound(*params.max_turn.get(language)));
+    let (least, longest) = (bound(*params.min_segment.get(language)), bound(*params.max_segment_words.get(language)));
+    let (fewest, longest_turn) = (bound(params.min_segment_turns), bound(*params.max_turn_words.get(language)));
     let mut rejects = Vec::new();
     let (mut segments, mut open, mut open_size): (Vec<Segment>, Vec<DialogueTurn>, usize) = (Vec::new(), Vec::new(), 0);
     for turn in &role.dialogue {
@@ -124,9 +124,9 @@ fn truncate(segment: &mut Segment, longest: usize, size: impl Fn(&DialogueTurn) 
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::{act, role};
     use super::*;
     use crate::schema::{ByLanguage, Language};
-    use crate::stages::instruct::role::tests::{act, role};
 
     /// Builds a role whose turns have the given lengths; every second turn is its own.
     fn spoken(language: Language, sizes: &[usize]) -> Role {
@@ -201,7 +201,7 @@ mod tests {
         let role = spoken(Language::En, &[450; 6]);
         let found = segments(&params, &role, 7).0;
         assert_eq!(sizes(&found, Language::En), [vec![450; 4]], "at most 2,000 words, in whole turns");
-        let params = Params { max_segment: ByLanguage { en: 2_000, zh: 900 }, ..params };
+        let params = Params { max_segment_words: ByLanguage { en: 2_000, zh: 900 }, ..params };
         let found = segments(&params, &spoken(Language::Zh, &[200; 6]), 7).0;
         assert_eq!(sizes(&found, Language::Zh), [vec![200; 4]]);
     }

@@ -6,8 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::role_profile::two_parts;
-use crate::llm::{Ask, Offline, OfflineAnswer, Shape, schema_of};
-use crate::offline::instruct;
+use crate::llm::{Ask, Shape, schema_of};
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Confidence, DialogueTurn, Language, Message};
 use crate::text::of_language;
@@ -163,9 +162,9 @@ const ANGLES: [Angle; 20] = [
 /// Returns the topic of the n-th call on a description: first each angle alone, then each combined with another one.
 /// The first 400 topics are all different.
 #[must_use]
-pub(super) fn angle(n: u32, language: Language) -> String {
+pub(in crate::stages::instruct) fn angle(n: u32, language: Language) -> String {
     let (round, at) = (n as usize / ANGLES.len(), n as usize % ANGLES.len());
-    let text = |angle: &Angle| if language == Language::Zh { angle.zh } else { angle.en };
+    let text = |topic: &Angle| if language == Language::Zh { topic.zh } else { topic.en };
     let first = text(&ANGLES[at]);
     match (round % ANGLES.len(), language) {
         (0, _) => first.to_owned(),
@@ -179,8 +178,8 @@ pub(super) fn angle(n: u32, language: Language) -> String {
 }
 
 /// Returns the direct questions about a call's topic.
-pub(crate) fn outright(angle: &str, language: Language) -> Vec<&'static str> {
-    let of = |one: &&Angle| angle.contains(if language == Language::Zh { one.zh } else { one.en });
+pub(crate) fn direct_questions(topic: &str, language: Language) -> Vec<&'static str> {
+    let of = |one: &&Angle| topic.contains(if language == Language::Zh { one.zh } else { one.en });
     let question = |one: &Angle| if language == Language::Zh { one.question_zh } else { one.question_en };
     ANGLES.iter().filter(of).map(question).collect()
 }
@@ -202,12 +201,6 @@ impl Ask for AskSegment {
     }
 }
 
-impl OfflineAnswer for AskSegment {
-    fn answer_offline(&self, offline: &mut Offline<'_>) -> Triplets {
-        instruct::segment(self, &mut offline.rng)
-    }
-}
-
 impl Ask for AskDescription {
     const NAME: &'static str = "instruct/script_agnostic";
     type Answer = Triplets;
@@ -222,12 +215,6 @@ impl Ask for AskDescription {
 
     fn check(&self, answer: &Triplets) -> Result<(), String> {
         check(answer, self.language)
-    }
-}
-
-impl OfflineAnswer for AskDescription {
-    fn answer_offline(&self, offline: &mut Offline<'_>) -> Triplets {
-        instruct::description(self, &mut offline.rng)
     }
 }
 
@@ -267,8 +254,8 @@ mod tests {
             let angles: BTreeSet<String> = (0..400).map(|n| angle(n, language)).collect();
             assert_eq!(angles.len(), 400, "{language}");
             assert!(params.max_agnostic_calls < 400);
-            assert_eq!(outright(&angle(3, language), language).len(), 1, "{language}");
-            assert_eq!(outright(&angle(23, language), language).len(), 2, "{language}");
+            assert_eq!(direct_questions(&angle(3, language), language).len(), 1, "{language}");
+            assert_eq!(direct_questions(&angle(23, language), language).len(), 2, "{language}");
         }
         assert!(
             angle(2, Language::En).starts_with("the people") && angle(22, Language::Zh).starts_with("最亲近的人；")

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use rand::Rng as _;
 
 use super::overlap::overlap;
-use super::params::{Params, SplitRule};
-use super::select_rows::{Asked, Harvest};
+use super::planner::{CandidateQuestion, SplitPlanner};
 use crate::schema::{Language, Overlap, Reject, RoleGeneral, RoleProfile, RoleSpecific, RoleTally, Split};
 use crate::seed::seeded;
+use crate::stages::instruct::params::SplitRule;
 use crate::text::duplicates::families;
 
 /// How far below `near` the threshold of families is: the measured similarity weighs words by the final rows only.
@@ -16,12 +16,12 @@ const MARGIN: f64 = 0.05;
 
 /// The splits of all rows, and the results of comparing roles.
 #[derive(Debug, Default)]
-pub struct Sides {
+pub struct SplitAssignments {
     is_leak_free: bool,
     /// The ids of the held-out roles.
     held_out: BTreeSet<String>,
     /// By row id. Rows that are missing here are dropped.
-    specific: BTreeMap<String, Side>,
+    specific: BTreeMap<String, RowSplits>,
     /// The held-out instructions.
     test: BTreeSet<(Language, String)>,
     /// By held-out role: its instructions in the test split by role.
@@ -31,13 +31,13 @@ pub struct Sides {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Side {
+struct RowSplits {
     similarity: Option<f64>,
     split: Split,
     role_split: Option<Split>,
 }
 
-impl Sides {
+impl SplitAssignments {
     /// Sets the split of a role.
     #[must_use]
     pub fn profile(&self, mut profile: RoleProfile) -> RoleProfile {
@@ -49,7 +49,7 @@ impl Sides {
     #[must_use]
     pub fn specific(&self, rows: Vec<RoleSpecific>) -> Vec<RoleSpecific> {
         let sided = |mut row: RoleSpecific| {
-            let Side { similarity, split, role_split } = *self.specific.get(&row.id)?;
+            let RowSplits { similarity, split, role_split } = *self.specific.get(&row.id)?;
             (row.similarity, row.split, row.role_split) = (similarity, split, role_split);
             Some(row)
         };
@@ -91,56 +91,29 @@ impl Sides {
     }
 }
 
-/// A question removed by de-duplication.
-pub(super) struct Gone<'a> {
-    /// Its index.
-    pub(super) place: usize,
-    /// The id of its role.
-    pub(super) role_id: &'a str,
-    /// The question and its id, which break ties.
-    pub(super) text: (&'a str, &'a str),
-    /// Its similarity to the kept questions.
-    pub(super) similarity: f64,
-}
-
-/// Returns the indexes of the removed questions that are test data by the paper's rule: per role at most `max_test`,
-/// the least similar to the kept ones first.
-pub(super) fn least_alike(params: &Params, removed: Vec<Gone<'_>>) -> Vec<usize> {
-    let mut by_role: BTreeMap<&str, Vec<Gone<'_>>> = BTreeMap::new();
-    for gone in removed {
-        by_role.entry(gone.role_id).or_default().push(gone);
-    }
-    let most = usize::try_from(params.max_test).unwrap_or(usize::MAX);
-    let mut test = Vec::new();
-    for mut gone in by_role.into_values() {
-        gone.sort_by(|a, b| a.similarity.total_cmp(&b.similarity).then_with(|| a.text.cmp(&b.text)));
-        test.extend(gone.into_iter().take(most).map(|gone| gone.place));
-    }
-    test
-}
-
-impl Harvest {
+impl SplitPlanner {
     /// Assigns the splits of all rows, and measures their overlap.
     #[must_use]
-    pub fn divide(mut self) -> Sides {
-        let mut sides = Sides { is_leak_free: self.params.split == SplitRule::LeakFree, ..Sides::default() };
+    pub fn assign_splits(mut self) -> SplitAssignments {
+        let mut assignments =
+            SplitAssignments { is_leak_free: self.params.split == SplitRule::LeakFree, ..SplitAssignments::default() };
         if self.params.across_roles {
-            sides.rejects = self.sift_across();
+            assignments.rejects = self.sift_across();
         }
         self.asked.sort_by(|a, b| (&a.role_id, &a.question, &a.id).cmp(&(&b.role_id, &b.question, &b.id)));
         for language in Language::ALL {
             let held_out = self.held_out(language);
-            let (general, general_by_role) = self.general(language, &held_out, &mut sides);
-            let (specific, specific_by_role) = self.specific(language, &held_out, &mut sides);
+            let (general, general_by_role) = self.general(language, &held_out, &mut assignments);
+            let (specific, specific_by_role) = self.specific(language, &held_out, &mut assignments);
             if let Some(tally) = self.tallies.get_mut(&language) {
                 tally.held_out = held_out.len() as u64;
                 (tally.general, tally.specific) = (general, specific);
                 tally.by_role = general_by_role.and(specific_by_role);
             }
-            sides.held_out.extend(held_out);
+            assignments.held_out.extend(held_out);
         }
-        sides.tallies = self.tallies;
-        sides
+        assignments.tallies = self.tallies;
+        assignments
     }
 
     /// Returns the ids of the held-out roles of a language: the first ones in a seeded order of ids, so that adding a
@@ -157,7 +130,12 @@ impl Harvest {
 
     /// Splits general rows; an instruction is in the same split for all roles. Returns the overlaps of the splits by
     /// instruction and by role.
-    fn general(&self, language: Language, held_out: &BTreeSet<String>, sides: &mut Sides) -> (Overlap, Overlap) {
+    fn general(
+        &self,
+        language: Language,
+        held_out: &BTreeSet<String>,
+        assignments: &mut SplitAssignments,
+    ) -> (Overlap, Overlap) {
         let mut own: Vec<usize> =
             (0..self.instructions.len()).filter(|number| self.instructions[*number].0 == language).collect();
         own.sort_by_key(|number| &self.instructions[*number].1);
@@ -168,7 +146,7 @@ impl Harvest {
         let drawn = self.drawn(language, "instruction", &keys, &families);
         let test: BTreeSet<usize> =
             own.iter().zip(drawn).filter(|(_, test)| *test).map(|(number, _)| *number).collect();
-        sides.test.extend(test.iter().map(|number| (language, id(*number).to_owned())));
+        assignments.test.extend(test.iter().map(|number| (language, id(*number).to_owned())));
         let (mut held, mut trained, mut shown, mut learnt) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for (role, numbers) in self.carried_out.iter().filter(|(role, _)| self.roles.get(*role) == Some(&language)) {
             let mut numbers: Vec<usize> = numbers.iter().map(|number| *number as usize).collect();
@@ -177,7 +155,7 @@ impl Harvest {
             held.extend(of_test.iter().map(|number| words(*number)));
             trained.extend(of_train.iter().map(|number| words(*number)));
             if held_out.contains(role) {
-                if sides.is_leak_free {
+                if assignments.is_leak_free {
                     numbers = of_test;
                 }
                 // A held-out role has a seeded sample of its rows.
@@ -186,37 +164,42 @@ impl Harvest {
                 numbers.truncate(usize::try_from(self.params.held_out_general).unwrap_or(usize::MAX));
                 shown.extend(numbers.iter().map(|number| words(*number)));
                 let ids = numbers.iter().map(|number| id(*number).to_owned()).collect();
-                sides.shown.insert(role.clone(), ids);
+                assignments.shown.insert(role.clone(), ids);
             } else {
-                let numbers = if sides.is_leak_free { &of_train } else { &numbers };
+                let numbers = if assignments.is_leak_free { &of_train } else { &numbers };
                 learnt.extend(numbers.iter().map(|number| words(*number)));
             }
         }
-        let near = *self.params.near.get(language);
+        let near = *self.params.leak_similarity.get(language);
         (overlap(&held, &trained, near), overlap(&shown, &learnt, near))
     }
 
     /// Splits role-specific rows: a share of each role's questions, by whole families; with the paper's rule they are
     /// already split. Returns the overlaps of the splits by question and by role.
-    fn specific(&self, language: Language, held_out: &BTreeSet<String>, sides: &mut Sides) -> (Overlap, Overlap) {
-        let rows: Vec<&Asked> = self.asked.iter().filter(|one| one.language == language).collect();
+    fn specific(
+        &self,
+        language: Language,
+        held_out: &BTreeSet<String>,
+        assignments: &mut SplitAssignments,
+    ) -> (Overlap, Overlap) {
+        let rows: Vec<&CandidateQuestion> = self.asked.iter().filter(|one| one.language == language).collect();
         let questions: Vec<&str> = rows.iter().map(|row| row.question.as_str()).collect();
         let families = self.families(language, &questions);
         let mut splits: Vec<Split> = rows.iter().map(|row| row.split).collect();
-        if sides.is_leak_free {
+        if assignments.is_leak_free {
             let keys: Vec<(&str, &str)> =
                 rows.iter().map(|row| (row.role_id.as_str(), row.question.as_str())).collect();
             let drawn = self.drawn(language, "question", &keys, &families);
             splits = drawn.into_iter().map(|test| if test { Split::Test } else { Split::Train }).collect();
         }
-        let is_held = |row: &Asked| held_out.contains(&row.role_id);
+        let is_held = |row: &CandidateQuestion| held_out.contains(&row.role_id);
         let held: BTreeSet<usize> =
             rows.iter().zip(&families).filter(|(row, _)| is_held(row)).map(|(_, family)| *family).collect();
         let [mut test, mut train, mut by_role_test, mut by_role_train] = [const { Vec::new() }; 4];
         for (((row, family), split), question) in rows.iter().zip(&families).zip(splits).zip(questions) {
             let role_split = match (is_held(row), held.contains(family)) {
                 (true, _) => Some(Split::Test),
-                (false, true) if sides.is_leak_free => None,
+                (false, true) if assignments.is_leak_free => None,
                 (false, _) => Some(Split::Train),
             };
             if split == Split::Test { &mut test } else { &mut train }.push(question);
@@ -225,15 +208,15 @@ impl Harvest {
                 Some(Split::Train) => by_role_train.push(question),
                 None => {}
             }
-            sides.specific.insert(row.id.clone(), Side { similarity: row.similarity, split, role_split });
+            assignments.specific.insert(row.id.clone(), RowSplits { similarity: row.similarity, split, role_split });
         }
-        let near = *self.params.near.get(language);
+        let near = *self.params.leak_similarity.get(language);
         (overlap(&test, &train, near), overlap(&by_role_test, &by_role_train, near))
     }
 
     /// Returns the family of each text: the connected components of similar texts.
     fn families(&self, language: Language, texts: &[&str]) -> Vec<usize> {
-        families(texts, *self.params.near.get(language) - MARGIN, self.threads)
+        families(texts, *self.params.leak_similarity.get(language) - MARGIN, self.threads)
     }
 
     /// Returns for each row, given as (group, key), whether it is held out: a share of each group, in seeded order, by
@@ -247,25 +230,25 @@ impl Harvest {
         for (place, family) in families.iter().enumerate() {
             members.entry(*family).or_default().push(place);
         }
-        let mut sides: Vec<Option<bool>> = vec![None; rows.len()];
+        let mut splits: Vec<Option<bool>> = vec![None; rows.len()];
         for (group, mut places) in groups {
             let every = self.params.test_every_instruction as usize;
             let own: BTreeSet<usize> = places.iter().map(|place| families[*place]).collect();
             let target = if own.len() < 2 { 0 } else { ((places.len() + every / 2) / every.max(1)).max(1) };
             places.sort_by_key(|place| (self.rank(what, language, &format!("{group}/{}", rows[*place].1)), *place));
             for place in &places {
-                let held = places.iter().filter(|place| sides[**place] == Some(true)).count();
+                let held = places.iter().filter(|place| splits[**place] == Some(true)).count();
                 let family = &members[&families[*place]];
                 // A family much larger than the remaining share is used for training.
                 let fits = held < target && held + family.len() <= target + every;
-                if sides[*place].is_none() {
+                if splits[*place].is_none() {
                     for member in family {
-                        sides[*member] = Some(fits);
+                        splits[*member] = Some(fits);
                     }
                 }
             }
         }
-        sides.into_iter().map(|side| side.unwrap_or(false)).collect()
+        splits.into_iter().map(|side| side.unwrap_or(false)).collect()
     }
 
     fn rank(&self, what: &str, language: Language, id: &str) -> u64 {
@@ -275,9 +258,10 @@ impl Harvest {
 
 #[cfg(test)]
 mod tests {
+    use super::super::fixtures::{all_rows, made, row};
     use super::*;
     use crate::schema::Confidence;
-    use crate::stages::instruct::select_rows::tests::{harvested, made, row};
+    use crate::stages::instruct::params::Params;
 
     const THINGS: [&str; 20] = [
         "lamp",
@@ -302,7 +286,7 @@ mod tests {
         "gallows",
     ];
 
-    fn asked(role: &str, count: usize, near: bool) -> crate::stages::instruct::role_pipeline::Made {
+    fn asked(role: &str, count: usize, near: bool) -> crate::stages::instruct::role_pipeline::RoleOutput {
         let verbs = ["bury", "sell", "fear", "paint", "borrow", "mend", "praise", "hide", "weigh", "forget"];
         let rows = (0..count).map(|n| {
             let (thing, verb) = (THINGS[n % 20], verbs[(n / 2 + n) % 10]);
@@ -315,12 +299,12 @@ mod tests {
     }
 
     fn open() -> Params {
-        Params { keep: 1.0, ..Params::default() }
+        Params { dedup_keep_ratio: 1.0, ..Params::default() }
     }
 
     #[test]
     fn appendix_g_the_split_by_instruction_is_4_to_1() {
-        let harvest = harvested(&open(), vec![asked("ann", 20, false), asked("bo", 20, false)]);
+        let harvest = all_rows(&open(), vec![asked("ann", 20, false), asked("bo", 20, false)]);
         let test =
             |role: &str| harvest.specific.iter().filter(|row| row.role_id == role && row.split == Split::Test).count();
         assert_eq!((harvest.specific.len(), test("ann"), test("bo")), (40, 4, 4));
@@ -334,7 +318,7 @@ mod tests {
     fn appendix_g_the_split_by_role_is_8_to_1() {
         let roles: Vec<String> = (0..18).map(|n| format!("role{n}")).collect();
         let made = || roles.iter().map(|role| asked(role, 4, false)).collect::<Vec<_>>();
-        let harvest = harvested(&open(), made());
+        let harvest = all_rows(&open(), made());
         let held: BTreeSet<&str> = harvest
             .roles
             .iter()
@@ -355,7 +339,7 @@ mod tests {
         };
         assert!(of(Split::Train).is_disjoint(&of(Split::Test)));
         let paper = Params { split: SplitRule::Paper, held_out_general: 7, ..open() };
-        let harvest = harvested(&paper, made());
+        let harvest = all_rows(&paper, made());
         let shown = harvest.general.iter().filter(|row| row.role_split == Some(Split::Test)).count();
         assert_eq!(shown, 14, "seven rows of each held-out role");
         let by_role = harvest.tallies[&Language::En].by_role;
@@ -364,11 +348,11 @@ mod tests {
 
     #[test]
     fn a_leak_free_split_parts_no_family() {
-        let params = Params { near: crate::schema::ByLanguage { en: 0.6, zh: 0.5 }, ..open() };
-        let harvest = harvested(&params, vec![asked("ann", 20, true)]);
+        let params = Params { leak_similarity: crate::schema::ByLanguage { en: 0.6, zh: 0.5 }, ..open() };
+        let harvest = all_rows(&params, vec![asked("ann", 20, true)]);
         let tally = harvest.tallies[&Language::En];
         assert_eq!((tally.specific.alike, tally.general.alike, tally.by_role.alike), (0, 0, 0));
-        assert!(tally.specific.test > 0 && tally.specific.highest < params.near.en, "{tally:?}");
+        assert!(tally.specific.test > 0 && tally.specific.highest < params.leak_similarity.en, "{tally:?}");
         let side = |n: usize| {
             let id = format!("ann/description/0/{n}");
             harvest.specific.iter().find(|row| row.id == id).map(|row| row.split)
@@ -378,28 +362,9 @@ mod tests {
     }
 
     #[test]
-    fn appendix_c_the_50_least_similar_of_the_removed_are_test_data() {
-        let removed = |count: usize| -> Vec<Gone<'_>> {
-            let gone = |place| Gone {
-                place,
-                role_id: "ann",
-                text: ("Ann?", ""),
-                similarity: 1.0 - crate::text::float(place) / 1000.0,
-            };
-            (0..count).map(gone).collect()
-        };
-        let test: BTreeSet<usize> = least_alike(&Params::default(), removed(120)).into_iter().collect();
-        assert_eq!(test, (70..120).collect(), "those least similar to the kept ones");
-        assert_eq!(least_alike(&Params::default(), removed(51)).len(), 50);
-        assert_eq!(least_alike(&Params::default(), removed(50)).len(), 50, "50 or fewer are all used");
-        let two = removed(60).into_iter().chain(removed(60).into_iter().map(|gone| Gone { role_id: "bo", ..gone }));
-        assert_eq!(least_alike(&Params::default(), two.collect()).len(), 100, "the limit is per role");
-    }
-
-    #[test]
     fn the_papers_split_tells_its_overlap() {
-        let params = Params { split: SplitRule::Paper, keep: 0.5, ..Params::default() };
-        let harvest = harvested(&params, vec![asked("ann", 20, true)]);
+        let params = Params { split: SplitRule::Paper, dedup_keep_ratio: 0.5, ..Params::default() };
+        let harvest = all_rows(&params, vec![asked("ann", 20, true)]);
         let test = harvest.specific.iter().filter(|row| row.split == Split::Test).count() as u64;
         assert_eq!(test, harvest.tallies[&Language::En].removed, "the removed questions are the test data");
         assert!(harvest.tallies[&Language::En].specific.alike > 0, "they are similar to training data");

@@ -1,10 +1,19 @@
 //! A role: who it is, and its dialogue in rounds that each end with its own turn.
 
+mod example_lines;
+mod phrases;
+mod segments;
+
+pub(super) use example_lines::ExampleLines;
+pub use phrases::Phrase;
+pub(super) use segments::DESCRIPTION;
+pub use segments::{Segment, segments};
+
 use std::collections::BTreeSet;
 
-use super::params::Params;
-use super::phrases::{Phrase, phrases};
+use self::phrases::phrases;
 use crate::schema::{Attribute, Character, DialogueTurn, Grounded, Language, Scene, Utterance, slug};
+use crate::stages::instruct::params::Params;
 use crate::text::{length, spoken};
 
 /// The maximum number of lines of a role, and of other speakers, shown to a model; sampled evenly.
@@ -16,12 +25,12 @@ const FEWEST_SHOWN: usize = 4;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Act {
     /// The turns, in order.
-    pub turns: Vec<Spoken>,
+    pub turns: Vec<ActTurn>,
 }
 
 /// One turn of an act.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Spoken {
+pub struct ActTurn {
     /// The speaker; null for the narrator.
     pub speaker: Option<String>,
     /// An action in parentheses, then speech.
@@ -35,7 +44,7 @@ impl Act {
         let turns = utterances
             .iter()
             .filter(|utterance| utterance.grounded != Some(Grounded::Absent))
-            .map(|utterance| Spoken {
+            .map(|utterance| ActTurn {
                 speaker: (utterance.speaker != Utterance::ENVIRONMENT).then(|| name(&utterance.speaker)),
                 content: utterance.content().trim().to_owned(),
             })
@@ -93,7 +102,7 @@ impl Role {
     pub fn new(params: &Params, character: &Character, acts: &[Act], source: &str, is_chosen: bool) -> Self {
         let names: BTreeSet<String> =
             std::iter::once(&character.name).chain(&character.aliases).map(|name| slug(name)).collect();
-        let is_own = |turn: &Spoken| turn.speaker.as_ref().is_some_and(|speaker| names.contains(&slug(speaker)));
+        let is_own = |turn: &ActTurn| turn.speaker.as_ref().is_some_and(|speaker| names.contains(&slug(speaker)));
         let dialogue = rounds(acts, &character.name, is_own);
         let own_turns = dialogue.iter().filter(|turn| turn.role == character.name).count();
         let said = |own: bool| -> Vec<String> {
@@ -156,7 +165,7 @@ impl Role {
 
 /// Numbers the rounds of a role's dialogue. A round does not cross the end of an act, and turns after the role's last
 /// turn of an act are dropped because the role may not be present.
-fn rounds(acts: &[Act], name: &str, is_own: impl Fn(&Spoken) -> bool) -> Vec<DialogueTurn> {
+fn rounds(acts: &[Act], name: &str, is_own: impl Fn(&ActTurn) -> bool) -> Vec<DialogueTurn> {
     let (mut dialogue, mut round) = (Vec::new(), 0);
     for (number, act) in (0..).zip(acts) {
         let mut open: Vec<DialogueTurn> = Vec::new();
@@ -198,7 +207,7 @@ pub(super) mod tests {
     pub(crate) fn act(lines: &[&str]) -> Act {
         let turn = |line: &&str| {
             let (speaker, content) = line.split_once(": ").expect("test lines have a speaker");
-            Spoken { speaker: (speaker != "-").then(|| speaker.to_owned()), content: content.to_owned() }
+            ActTurn { speaker: (speaker != "-").then(|| speaker.to_owned()), content: content.to_owned() }
         };
         Act { turns: lines.iter().map(turn).collect() }
     }
