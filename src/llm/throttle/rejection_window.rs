@@ -15,22 +15,22 @@ const SHORTEST_SPAN: u64 = 12;
 const QUIET: Duration = Duration::from_secs(10);
 /// A number of rejections, and their minimum fraction of all requests between the first and the last, that make a row.
 /// Rejections do not arrive in the order of their requests.
-const ROWS: [(u64, f64); 3] = [(3, 0.7), (5, 0.5), (8, 0.25)];
+const STREAKS: [(u64, f64); 3] = [(3, 0.7), (5, 0.5), (8, 0.25)];
 /// A rejection this long after the first of a row starts a new row.
-const LONGEST_ROW: Duration = Duration::from_millis(250);
+const LONGEST_STREAK: Duration = Duration::from_millis(250);
 /// At low rates a row lasts for the time of this many requests.
-const SLOW_ROW: f64 = 8.0;
+const SLOW_STREAK: f64 = 8.0;
 
 /// Recent rejections of an address.
 #[derive(Debug)]
-pub(crate) struct Refusals {
+pub(crate) struct RejectionWindow {
     /// First request whose rejection counts; earlier ones have been used already.
     fresh: u64,
     /// When the next request becomes that first one.
     settles: Option<Instant>,
     /// The last requests whose rejections counted, latest first.
     latest: [Option<u64>; MOST],
-    row: Option<Row>,
+    row: Option<Streak>,
     /// Time of the last rejection.
     pub(crate) last: Option<Instant>,
     /// Three rejections among this many requests are too many.
@@ -39,16 +39,16 @@ pub(crate) struct Refusals {
 
 /// Rejections of requests that started close to each other.
 #[derive(Debug, Clone, Copy)]
-struct Row {
+struct Streak {
     since: Instant,
     first: u64,
     last: u64,
     count: u64,
 }
 
-/// Evidence needed to conclude that rejections are not random; an index into [`ROWS`].
+/// Evidence needed to conclude that rejections are not random; an index into [`STREAKS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Doubt {
+pub(crate) enum EvidenceLevel {
     /// Three in a row are enough.
     Little,
     /// Three in a row may be random.
@@ -57,7 +57,7 @@ pub(crate) enum Doubt {
     Much,
 }
 
-impl Refusals {
+impl RejectionWindow {
     /// Creates an empty record.
     pub(crate) const fn new() -> Self {
         Self { fresh: 0, settles: None, latest: [None; MOST], row: None, last: None, span: LONGEST_SPAN }
@@ -80,21 +80,21 @@ impl Refusals {
 
     /// Records a rejection that counts, at a rate in requests per second.
     pub(crate) fn take(&mut self, number: u64, rate: f64, now: Instant) {
-        let longest = LONGEST_ROW.max(Duration::from_secs_f64(SLOW_ROW / rate.max(0.1)));
+        let longest = LONGEST_STREAK.max(Duration::from_secs_f64(SLOW_STREAK / rate.max(0.1)));
         let row = self.row.filter(|row| now.saturating_duration_since(row.since) <= longest);
-        let row = row.unwrap_or(Row { since: now, first: number, last: number, count: 0 });
+        let row = row.unwrap_or(Streak { since: now, first: number, last: number, count: 0 });
         let (first, last) = (row.first.min(number), row.last.max(number));
-        self.row = Some(Row { first, last, count: row.count + 1, ..row });
+        self.row = Some(Streak { first, last, count: row.count + 1, ..row });
         self.latest.rotate_right(1);
         self.latest[0] = Some(number);
         self.last = Some(now);
     }
 
     /// Whether the last rejections are too close to each other to be random.
-    pub(crate) fn are_a_row(&self, doubt: Doubt) -> bool {
+    pub(crate) fn are_a_streak(&self, doubt: EvidenceLevel) -> bool {
         self.row.is_some_and(|row| {
             let share = to_f64(row.count) / to_f64(row.last - row.first + 1);
-            ROWS[doubt as usize..].iter().any(|(count, least)| row.count >= *count && share >= *least)
+            STREAKS[doubt as usize..].iter().any(|(count, least)| row.count >= *count && share >= *least)
         })
     }
 
@@ -154,41 +154,41 @@ mod tests {
     use super::*;
 
     /// Records rejections at a rate of a thousand requests per second.
-    fn refusals(numbers: impl IntoIterator<Item = u64>) -> Refusals {
-        let (now, mut refusals) = (Instant::now(), Refusals::new());
+    fn rejections(numbers: impl IntoIterator<Item = u64>) -> RejectionWindow {
+        let (now, mut rejections) = (Instant::now(), RejectionWindow::new());
         for number in numbers {
-            refusals.take(number, 1000.0, now + Duration::from_millis(number));
+            rejections.take(number, 1000.0, now + Duration::from_millis(number));
         }
-        refusals
+        rejections
     }
 
     #[test]
     fn a_row_is_told_from_chance_even_when_it_is_heard_in_disorder() {
-        assert!(refusals([7, 8, 9]).are_a_row(Doubt::Little));
-        assert!(!refusals([7, 8, 9]).are_a_row(Doubt::Some));
-        assert!(refusals([7, 8, 10, 9, 11]).are_a_row(Doubt::Some));
+        assert!(rejections([7, 8, 9]).are_a_streak(EvidenceLevel::Little));
+        assert!(!rejections([7, 8, 9]).are_a_streak(EvidenceLevel::Some));
+        assert!(rejections([7, 8, 10, 9, 11]).are_a_streak(EvidenceLevel::Some));
         // Of sixty rejections, every other one has been reported so far.
         let heard = (0..60).map(|n| n * 37 % 61).filter(|n| n % 2 == 0);
-        assert!(refusals(heard).are_a_row(Doubt::Much));
+        assert!(rejections(heard).are_a_streak(EvidenceLevel::Much));
         // One of fifty, over a long time.
-        assert!(!refusals((0..100).map(|n| n * 50)).are_a_row(Doubt::Little));
-        assert!(!refusals([7, 8]).are_a_row(Doubt::Little));
-        assert!(!refusals([7, 400, 800]).are_a_row(Doubt::Little));
+        assert!(!rejections((0..100).map(|n| n * 50)).are_a_streak(EvidenceLevel::Little));
+        assert!(!rejections([7, 8]).are_a_streak(EvidenceLevel::Little));
+        assert!(!rejections([7, 400, 800]).are_a_streak(EvidenceLevel::Little));
     }
 
     #[test]
     fn three_of_a_hundred_are_many_unless_they_are_chance() {
-        let mut refusals = refusals([10, 40, 70]);
-        assert!(refusals.are_many() && (0.04..0.06).contains(&refusals.share()));
-        refusals.put_up_with_more();
-        assert!(!refusals.are_many() && refusals.are_chance());
+        let mut rejections = rejections([10, 40, 70]);
+        assert!(rejections.are_many() && (0.04..0.06).contains(&rejections.share()));
+        rejections.put_up_with_more();
+        assert!(!rejections.are_many() && rejections.are_chance());
         let now = Instant::now() + Duration::from_mins(1);
-        refusals.pass(1000, now);
-        assert!(!refusals.are_chance(), "they are too long ago");
-        refusals.settle(now + Duration::from_secs(1));
-        assert!(!refusals.is_news(1000) && !refusals.are_many());
-        refusals.pass(1001, now + Duration::from_secs(1));
-        assert!(!refusals.is_news(1000) && refusals.is_news(1001));
-        assert_eq!(refusals.heard(1003), 3);
+        rejections.pass(1000, now);
+        assert!(!rejections.are_chance(), "they are too long ago");
+        rejections.settle(now + Duration::from_secs(1));
+        assert!(!rejections.is_news(1000) && !rejections.are_many());
+        rejections.pass(1001, now + Duration::from_secs(1));
+        assert!(!rejections.is_news(1000) && rejections.is_news(1001));
+        assert_eq!(rejections.heard(1003), 3);
     }
 }
