@@ -813,7 +813,7 @@ fn columns_of_others_divide_and_keep_their_types() {
         );
         let words = |frame: &DataFrame| -> BTreeSet<String> {
             let cells = Cells::of(frame, column).unwrap();
-            (0..frame.height()).filter_map(|row| cells.word(row).map(String::from)).collect()
+            (0..frame.height()).filter_map(|row| cells.value_text(row).map(String::from)).collect()
         };
         assert_eq!(words(&test), BTreeSet::from([value.to_owned()]), "{column}");
         assert!(!words(&train).contains(value), "{column}");

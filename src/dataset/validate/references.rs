@@ -173,7 +173,7 @@ impl References {
     fn add_turns(&mut self, group: &Group<'_>) {
         let Some(turns) = group.cells("turns") else { return };
         let (Some(dimensions), Some(scores)) = (turns.field("dimension"), turns.field("score")) else { return };
-        if !matches!((dimensions, scores), (Cells::Text(_), Cells::Small(_) | Cells::Number(_) | Cells::Large(_))) {
+        if !matches!((dimensions, scores), (Cells::Text(_), Cells::Int8(_) | Cells::Int32(_) | Cells::Int64(_))) {
             return;
         }
         for row in 0..group.height {

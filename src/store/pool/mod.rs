@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::atomic;
 use super::error::StoreError;
-use super::run::json_lines;
+use super::json::json_lines;
 use crate::schema::Scene;
 
 /// The contents of files in a dry run, by path.
