@@ -77,7 +77,7 @@ pub(super) fn only_verdicts(session: Session, judges: &[String]) -> Session {
         return session;
     }
     let judges = judges.to_vec();
-    session.replaying_but(move |draw| stages::simulate::is_further_verdict(&judges, draw))
+    session.replaying_but(move |draw| stages::simulate::is_extra_verdict(&judges, draw))
 }
 
 /// Runs the stages and writes their results.
@@ -192,7 +192,7 @@ fn failures(summary: Summary, books: usize, rejects: &[Reject]) -> Result<Summar
     let calls = summary.calls;
     let unread = rejects.iter().filter(|reject| is_unread(reject)).count() as u64;
     // If the director named no valid speaker, one was drawn at random, and nothing is missing.
-    let by_lot = rejects.iter().filter(|reject| reject.reason == stages::simulate::BY_LOT).count() as u64;
+    let by_lot = rejects.iter().filter(|reject| reject.reason == stages::simulate::RANDOM_SPEAKER).count() as u64;
     let (what, failed, total) = match (calls.failed.saturating_sub(by_lot), unread) {
         (0, 0) => return Ok(summary),
         (0, unread) => ("books", unread, books as u64 + unread),
