@@ -25,7 +25,8 @@ use tracing_subscriber::EnvFilter;
 
 use crate::config::{Endpoints, Environment, Loaded, PipelineError};
 use crate::event::Reporter;
-use crate::pipeline::{self, RunError, RunOptions, Stage, Summary};
+use crate::pipeline::{self, RunError, RunOptions, Summary};
+use crate::schema::Stage;
 use args::{Arguments, Command, RunArguments};
 use output::progress::{Progress, Style};
 
@@ -177,10 +178,10 @@ fn tell(left: &Summary, options: &args::RunOptions, until: Stage) {
         let json = serde_json::to_string(left).expect("a summary serializes to JSON");
         to_stdout(&format!("{json}\n"));
     } else if !options.quiet {
-        let following = Stage::ALL.into_iter().find(|stage| *stage > until);
+        let following = Stage::OF_RUN.into_iter().find(|stage| *stage > until);
         to_stdout(&output::summary::summary(
             left,
-            &invocation::invocation(std::env::args_os(), following.map(Stage::verb)),
+            &invocation::invocation(std::env::args_os(), following.map(Stage::name)),
         ));
     }
 }

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::language::Language;
+use super::reject::RejectReason;
 
 /// File format of a book.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -41,7 +42,7 @@ pub struct Matter {
     /// End in code points of the decoded text (exclusive); equal to `start` if the passage is missing from the text.
     pub end: u32,
     /// Reject reason, such as `contents` or `licence`.
-    pub reason: &'static str,
+    pub reason: RejectReason,
     /// What marks it as boilerplate, in a few words.
     pub detail: String,
 }

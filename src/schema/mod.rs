@@ -7,6 +7,7 @@ mod book;
 mod character;
 mod conversation;
 mod dimension;
+mod format_fault;
 mod language;
 mod message;
 mod reject;
@@ -14,14 +15,16 @@ mod role;
 mod sample;
 mod scene;
 mod slug;
+mod stage;
 
 pub use book::{Book, Chapter, Chunk, Format, Level, Mark, Matter};
 pub use character::{Attribute, Character, CharacterFile, CharacterType, Visibility, public, worldview_key};
 pub use conversation::{Candidate, Conversation, EndedBy, Line, Quality, Turn, TurnKind, Verdict};
 pub use dimension::Dimension;
+pub use format_fault::FormatFault;
 pub use language::{ByLanguage, Language};
 pub use message::{Message, Role};
-pub use reject::Reject;
+pub use reject::{Reject, RejectReason, UnknownReason};
 pub use role::{
     Confidence, DialogueTurn, Distinctness, Form, Instruction, Overlap, RoleGeneral, RoleProfile, RoleSpecific,
     RoleTally, Split, TripletKind,
@@ -29,3 +32,4 @@ pub use role::{
 pub use sample::{CastMember, Sample};
 pub use scene::{Grounded, Motivation, Scene, SceneCharacter, SceneHead, Utterance};
 pub use slug::slug;
+pub use stage::{Stage, UnknownStage};

@@ -14,7 +14,7 @@ use super::journal::FileJournal;
 use super::new_dataset::NewDataset;
 use super::parquet::SHARD_BYTES;
 use super::spool::Spool;
-use crate::schema::Reject;
+use crate::schema::{Reject, RejectReason, Stage};
 
 /// The folder of a run. Every run with the same name uses it, one process at a time.
 #[derive(Debug)]
@@ -241,8 +241,9 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let run = RunFolder::open(root.path()).unwrap();
         run.write_rejected(&[]).unwrap();
-        let [a, b] = ["甲", "乙"].map(|id| Reject::new("extract", id, "no_dialogue", "none of 3 lines"));
-        run.write_rejected(&[a.clone(), Reject::new("chunk", "x", "empty", ""), b.clone()]).unwrap();
+        let [a, b] =
+            ["甲", "乙"].map(|id| Reject::new(Stage::Extract, id, RejectReason::NoDialogue, "none of 3 lines"));
+        run.write_rejected(&[a.clone(), Reject::new(Stage::Chunk, "x", "empty", ""), b.clone()]).unwrap();
         assert_eq!(names(&root.path().join("rejected")), ["chunk.jsonl", "extract.jsonl"]);
         run.write_rejected(&[a.clone(), b.clone()]).unwrap();
         assert_eq!(names(&root.path().join("rejected")), ["extract.jsonl"]);

@@ -17,7 +17,7 @@ use super::error::ChunkError;
 use super::html;
 use super::html::markup::Syntax;
 use super::reader::{MAX_BYTES, Parts, Points};
-use crate::schema::{Format, Mark, Matter};
+use crate::schema::{Format, Mark, Matter, RejectReason};
 use crate::stages::chunk::chapters::boilerplate::{self, reasons};
 use crate::stages::chunk::chapters::structure;
 
@@ -68,9 +68,9 @@ pub(crate) fn read(path: &str, source: &mut (impl BufRead + Seek), hash: String)
 struct Page {
     path: String,
     /// The reject reason that the package gives for it.
-    reason: Option<&'static str>,
+    reason: Option<RejectReason>,
     /// The reject reason if it is non-linear and not part of the story.
-    aside: Option<&'static str>,
+    aside: Option<RejectReason>,
     /// Why the page cannot be read.
     lost: Option<String>,
 }
@@ -79,7 +79,7 @@ struct Page {
 fn spine<R: BufRead + Seek>(archive: &Archive<'_, R>, package: &Package, root: &str) -> Vec<Page> {
     // If several items share an id, the first one has it.
     let items: BTreeMap<&str, &opf::Item> = package.items.iter().rev().map(|item| (item.id.as_str(), item)).collect();
-    let guide: BTreeMap<String, &'static str> =
+    let guide: BTreeMap<String, RejectReason> =
         // A reference into a page says nothing about the whole page.
         package.guide.iter().filter(|(href, _)| !href.contains('#')).map(|(href, reason)| (resolve(root, href).0, *reason)).collect();
     // A page is identified by its archive entry, or by its name if the archive lacks it.
@@ -99,7 +99,7 @@ fn spine<R: BufRead + Seek>(archive: &Archive<'_, R>, package: &Package, root: &
             None => lacked.insert(path.clone()),
         };
         if first && !item.media_type.starts_with("image/") {
-            let reason = guide.get(&path).copied().or_else(|| item.nav.then_some("contents"));
+            let reason = guide.get(&path).copied().or_else(|| item.nav.then_some(RejectReason::Contents));
             let place = if at * 2 >= package.spine.len() { reasons::BACK } else { reasons::FRONT };
             pages.push(Page { path, reason, aside: (!linear).then_some(place), lost: None });
         }
@@ -171,7 +171,7 @@ struct Binding<'a> {
     ids: BTreeMap<(String, String), usize>,
     wanted: BTreeMap<&'a str, BTreeSet<String>>,
     headings: Vec<html::Heading>,
-    matter: Vec<(usize, usize, &'static str, String)>,
+    matter: Vec<(usize, usize, RejectReason, String)>,
     /// The lengths of the linear story pages.
     lengths: Vec<usize>,
     asides: Vec<Aside>,
@@ -207,7 +207,7 @@ impl<'a> Binding<'a> {
         let end = self.text.len();
         if start == end && read.unread {
             let detail = format!("all text of `{}` is in ignored elements such as drawings and buttons", page.path);
-            self.matter.push((end, end, "empty_page", detail));
+            self.matter.push((end, end, RejectReason::EmptyPage, detail));
         }
         let places = std::mem::take(&mut read.places).into_iter();
         self.ids.extend(places.map(|(id, at)| ((page.path.clone(), id), start + at)));
@@ -239,7 +239,7 @@ impl<'a> Binding<'a> {
     /// Records that a page is missing.
     fn lack(&mut self, detail: String) {
         let end = self.text.len();
-        self.matter.push((end, end, "missing_page", detail));
+        self.matter.push((end, end, RejectReason::MissingPage, detail));
     }
 
     /// Decides which non-linear pages belong to the story.
@@ -316,7 +316,7 @@ impl<'a> Binding<'a> {
 }
 
 /// Returns the reject reason of a page: from the package, its body or its heading.
-fn kind(page: &Page, read: &html::Page) -> Option<&'static str> {
+fn kind(page: &Page, read: &html::Page) -> Option<RejectReason> {
     let whole = || {
         let [(start, end, reason)] = read.matter[..] else { return None };
         (start == 0 && end == read.text.len()).then_some(reason)
@@ -417,7 +417,7 @@ mod tests {
         assert_eq!(found, [("第一回 看灯", Some(1)), ("第二回 听雨", Some(2))]);
         let (chunks, rejects) = chunk(&book, &chapters, &Params::default());
         assert!(chunks[0].text.starts_with("其一"), "{}", chunks[0].text);
-        assert_eq!(rejects.iter().map(|reject| reject.reason.as_str()).collect::<Vec<_>>(), ["contents"]);
+        assert_eq!(rejects.iter().map(|reject| reject.reason.name()).collect::<Vec<_>>(), ["contents"]);
     }
 
     #[test]
@@ -487,7 +487,7 @@ mod tests {
         let (chunks, rejects) = chunk(&book, &chapters(&book), &Params::default());
         assert!(chunks[0].text.contains("Yes, it rained"));
         let told: Vec<(&str, &str)> =
-            rejects.iter().map(|reject| (reject.reason.as_str(), reject.detail.as_str())).collect();
+            rejects.iter().map(|reject| (reject.reason.name(), reject.detail.as_str())).collect();
         let expected = [
             ("missing_page", "`lost`, which is missing from the manifest"),
             ("empty_page", "`OEBPS/b.xhtml`"),
@@ -561,7 +561,7 @@ mod tests {
                 .iter()
                 .map(|reject| {
                     (
-                        reject.reason.as_str(),
+                        reject.reason.name(),
                         reject.detail.contains("p4.xhtml`, which is non-linear and contains notes"),
                         reject.detail.contains("p5.xhtml`"),
                     )

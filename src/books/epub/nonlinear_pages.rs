@@ -2,6 +2,7 @@
 //! but in some books also chapters. The decision does not depend on the position of the page.
 
 use crate::books::html::Heading;
+use crate::schema::RejectReason;
 use crate::stages::chunk::chapters::headings::{self, Strength};
 
 /// The minimum length of a page that counts as a chapter by its length alone, in bytes.
@@ -16,10 +17,10 @@ pub(crate) struct Aside {
     pub(crate) start: usize,
     pub(crate) end: usize,
     /// The reject reason if it is not part of the story.
-    pub(crate) reason: &'static str,
+    pub(crate) reason: RejectReason,
     pub(crate) headings: Vec<Heading>,
     /// Parts of the page that are boilerplate in any case: start, end, reason, detail.
-    pub(crate) matter: Vec<(usize, usize, &'static str, String)>,
+    pub(crate) matter: Vec<(usize, usize, RejectReason, String)>,
 }
 
 /// Returns the minimum length of a page that is as long as a chapter, from the lengths of the linear pages.

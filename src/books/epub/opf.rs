@@ -5,6 +5,7 @@
 use crate::books::html::markup::{Syntax, Token, one_line, tokens};
 use crate::books::html::reason;
 use crate::books::html::tags::{Tag, local};
+use crate::schema::RejectReason;
 
 /// The package document (OPF).
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -18,7 +19,7 @@ pub(crate) struct Package {
     /// The id of the EPUB 2 contents document (NCX).
     pub(crate) ncx: Option<String>,
     /// The reject reasons of pages, by address, from types such as `toc` or `title-page`.
-    pub(crate) guide: Vec<(String, &'static str)>,
+    pub(crate) guide: Vec<(String, RejectReason)>,
 }
 
 /// A file of the package.
@@ -108,10 +109,10 @@ pub(crate) fn package(source: &str) -> Package {
 }
 
 /// Returns the reject reason for a type of the guide (EPUB 2) or the landmarks (EPUB 3).
-fn guide(kind: &str) -> Option<&'static str> {
+fn guide(kind: &str) -> Option<RejectReason> {
     match kind.to_ascii_lowercase().as_str() {
-        "title-page" => Some("front_matter"),
-        "notes" => Some("back_matter"),
+        "title-page" => Some(RejectReason::FrontMatter),
+        "notes" => Some(RejectReason::BackMatter),
         kind => reason(kind),
     }
 }
@@ -242,7 +243,7 @@ mod tests {
             [("a%20b.xhtml", false), ("nav.xhtml", true)]
         );
         assert_eq!(package.spine, [("a".to_owned(), true), ("n".to_owned(), false)]);
-        assert_eq!(package.guide, [("nav.xhtml".to_owned(), "contents")]);
+        assert_eq!(package.guide, [("nav.xhtml".to_owned(), RejectReason::Contents)]);
         assert_eq!(package.ncx.as_deref(), Some("ncx"));
     }
 

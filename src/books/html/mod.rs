@@ -14,6 +14,7 @@ use self::ignored_elements::{Ended, Kind, Skips};
 pub(crate) use self::markup::{Syntax, one_line};
 use self::markup::{Token, tokens};
 use self::tags::Tag;
+use crate::schema::RejectReason;
 use crate::stages::chunk::chapters::headings;
 
 /// A heading. The position is in bytes of the page's text.
@@ -34,7 +35,7 @@ pub(crate) struct Page {
     /// The starts of the elements with the requested ids, in bytes of the text.
     pub(crate) places: Vec<(String, usize)>,
     /// Ranges whose element marks them as boilerplate: start, end, reason.
-    pub(crate) matter: Vec<(usize, usize, &'static str)>,
+    pub(crate) matter: Vec<(usize, usize, RejectReason)>,
     pub(crate) title: String,
     pub(crate) author: Option<String>,
     /// Whether the page has text in ignored elements.
@@ -76,7 +77,7 @@ struct Open {
     depth: usize,
     /// The start of its text, and its reject reason.
     start: usize,
-    reason: &'static str,
+    reason: RejectReason,
 }
 
 /// The builder's state before an ignored element.
@@ -116,46 +117,46 @@ const VOID: &[&str] =
 
 /// Values of `epub:type` and `role`, and class names of Project Gutenberg, that mark boilerplate, with the reject
 /// reason.
-const MATTER: &[(&str, &str)] = &[
-    ("toc", "contents"),
-    ("doc-toc", "contents"),
-    ("landmarks", "contents"),
-    ("page-list", "contents"),
-    ("loi", "illustrations"),
-    ("lot", "illustrations"),
-    ("copyright-page", "licence"),
-    ("imprint", "licence"),
-    ("colophon", "licence"),
-    ("doc-colophon", "licence"),
-    ("pg-boilerplate", "licence"),
-    ("pgheader", "licence"),
-    ("pgfooter", "licence"),
-    ("titlepage", "front_matter"),
-    ("halftitlepage", "front_matter"),
-    ("cover", "front_matter"),
-    ("doc-cover", "front_matter"),
-    ("dedication", "front_matter"),
-    ("doc-dedication", "front_matter"),
-    ("transnote", "transcriber_note"),
-    ("transcriber-note", "transcriber_note"),
-    ("endnotes", "back_matter"),
-    ("doc-endnotes", "back_matter"),
-    ("footnotes", "back_matter"),
-    ("rearnotes", "back_matter"),
-    ("index", "back_matter"),
-    ("doc-index", "back_matter"),
-    ("bibliography", "back_matter"),
-    ("doc-bibliography", "back_matter"),
+const MATTER: &[(&str, RejectReason)] = &[
+    ("toc", RejectReason::Contents),
+    ("doc-toc", RejectReason::Contents),
+    ("landmarks", RejectReason::Contents),
+    ("page-list", RejectReason::Contents),
+    ("loi", RejectReason::Illustrations),
+    ("lot", RejectReason::Illustrations),
+    ("copyright-page", RejectReason::Licence),
+    ("imprint", RejectReason::Licence),
+    ("colophon", RejectReason::Licence),
+    ("doc-colophon", RejectReason::Licence),
+    ("pg-boilerplate", RejectReason::Licence),
+    ("pgheader", RejectReason::Licence),
+    ("pgfooter", RejectReason::Licence),
+    ("titlepage", RejectReason::FrontMatter),
+    ("halftitlepage", RejectReason::FrontMatter),
+    ("cover", RejectReason::FrontMatter),
+    ("doc-cover", RejectReason::FrontMatter),
+    ("dedication", RejectReason::FrontMatter),
+    ("doc-dedication", RejectReason::FrontMatter),
+    ("transnote", RejectReason::TranscriberNote),
+    ("transcriber-note", RejectReason::TranscriberNote),
+    ("endnotes", RejectReason::BackMatter),
+    ("doc-endnotes", RejectReason::BackMatter),
+    ("footnotes", RejectReason::BackMatter),
+    ("rearnotes", RejectReason::BackMatter),
+    ("index", RejectReason::BackMatter),
+    ("doc-index", RejectReason::BackMatter),
+    ("bibliography", RejectReason::BackMatter),
+    ("doc-bibliography", RejectReason::BackMatter),
 ];
 
 /// Returns the reject reason of a list of types or classes.
-pub(crate) fn reason(types: &str) -> Option<&'static str> {
+pub(crate) fn reason(types: &str) -> Option<RejectReason> {
     types.split_whitespace().find_map(|word| MATTER.iter().find(|(key, _)| *key == word).map(|(_, reason)| *reason))
 }
 
 /// Returns the reject reason of an element from its attributes. Class names count only if they are specific to
 /// transcribers.
-fn matter_of(tag: &Tag) -> Option<&'static str> {
+fn matter_of(tag: &Tag) -> Option<RejectReason> {
     let typed = ["epub:type", "role"].into_iter().find_map(|name| tag.get(name).and_then(reason));
     let classed = || {
         let class = tag.get("class")?;
@@ -166,7 +167,7 @@ fn matter_of(tag: &Tag) -> Option<&'static str> {
             })
             .and_then(reason)
     };
-    typed.or_else(classed).or_else(|| (tag.name == "nav").then_some("contents"))
+    typed.or_else(classed).or_else(|| (tag.name == "nav").then_some(RejectReason::Contents))
 }
 
 impl<'a> Builder<'a> {
@@ -585,7 +586,7 @@ mod tests {
         );
         let matter: Vec<(&str, &str)> =
             page.matter.iter().map(|(start, end, reason)| (&page.text[*start..*end], *reason)).collect();
-        assert_eq!(matter, [("Licence.", "licence"), ("One", "contents")]);
+        assert_eq!(matter, [("Licence.", RejectReason::Licence), ("One", RejectReason::Contents)]);
     }
 
     #[test]

@@ -14,7 +14,8 @@ use crate::cli::output::control_chars::visible;
 use crate::cli::output::diagnostics;
 use crate::cli::{Terminal, runner, to_stderr};
 use crate::llm::Tokenizer;
-use crate::pipeline::{BookError, Stage};
+use crate::pipeline::BookError;
+use crate::schema::Stage;
 use crate::schema::{Book, Chapter, Chunk, Format, Language, Reject};
 use crate::stages::chunk;
 use crate::stages::export::thousands;
@@ -244,8 +245,11 @@ impl<'a> Shown<'a> {
         rejects: &'a [Reject],
         chunks: &'a [Chunk],
     ) -> Self {
-        let left_out =
-            rejects.iter().map(|reject| LeftOut { id: &reject.id, reason: &reject.reason, detail: &reject.detail });
+        let left_out = rejects.iter().map(|reject| LeftOut {
+            id: &reject.id,
+            reason: reject.reason.name(),
+            detail: &reject.detail,
+        });
         let chunks = chunks.iter().map(|chunk| ShownChunk {
             id: chunk.id(),
             index: chunk.index,

@@ -12,8 +12,8 @@ use crate::cli::output::control_chars::visible;
 use crate::cli::output::diagnostics;
 use crate::cli::{Terminal, runner, to_stderr};
 use crate::config::{AliasesError, PipelineError};
-use crate::pipeline::Stage;
 use crate::schema::Book;
+use crate::schema::Stage;
 use crate::stages::export::thousands;
 
 /// Maximum number of characters shown of a quotation.

@@ -21,7 +21,7 @@ use crate::cli::exit::Exit;
 use crate::cli::output::control_chars::visible;
 use crate::cli::output::{diagnostics, table};
 use crate::cli::{Terminal, runner, to_stderr};
-use crate::pipeline::Stage;
+use crate::schema::Stage;
 use crate::stages::export::thousands;
 use crate::text::duplicates::{Found, Keep, judged};
 

@@ -7,7 +7,7 @@ use crate::cli::{Journey, travel};
 use crate::config;
 use crate::dataset;
 use crate::dataset::{Rejudge, Rejudged};
-use crate::pipeline::Stage;
+use crate::schema::Stage;
 
 /// Runs the command.
 pub(crate) fn select(arguments: &SelectArguments) -> Exit {

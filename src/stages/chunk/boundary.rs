@@ -10,7 +10,7 @@ use super::chapters::count;
 use super::chunks::{is_border, is_open, paragraph_ends, sentence_ends};
 use crate::llm::{Ask, AskError, Model, Offline, OfflineAnswer};
 use crate::prompt::{PromptError, Prompts};
-use crate::schema::{Book, Chunk, Language, Message, Reject};
+use crate::schema::{Book, Chunk, Language, Message, Reject, Stage};
 
 /// The number of boundaries of one book that are asked about concurrently.
 const AT_ONCE: usize = 16;
@@ -59,7 +59,7 @@ pub async fn borders<'m>(
                     ended = Some(error);
                 }
             }
-            Err(error) => rejects.push(Reject::new("chunk", before.id(), error.reason(), error.detail())),
+            Err(error) => rejects.push(Reject::new(Stage::Chunk, before.id(), error.reason(), error.detail())),
         }
     }
     ended.map_or(Ok((chunks, rejects)), Err)
@@ -602,7 +602,7 @@ mod tests {
             let (planned, chunks, rejects) = scripted(&story(language), 500, &[("a-book/0/border", bad)]).await;
             assert_eq!(chunks[0].end, planned[0].end);
             assert_eq!(
-                (rejects[0].stage.as_str(), rejects[0].id.as_str(), rejects[0].reason.as_str()),
+                (rejects[0].stage.as_str(), rejects[0].id.as_str(), rejects[0].reason.name()),
                 ("chunk", "a-book/0", "bad_reply")
             );
             assert!(rejects[0].detail.contains("opens_with"), "{}", rejects[0].detail);

@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 use super::chapters::boilerplate::reasons::NOT_CHOSEN;
 use crate::books::ChunkError;
-use crate::schema::{Book, Chapter, Level, Matter};
+use crate::schema::{Book, Chapter, Level, Matter, RejectReason};
 
 /// Chapter numbers such as `1-12` or `1-3, 7, 20-`, counted from 1 in the order of the book.
 ///
@@ -229,7 +229,7 @@ mod tests {
         choice.apply(&mut book, &chapters).map_err(|error| error.to_string())?;
         let (chunks, rejects) = chunk(&book, &chapters, &Params::default());
         let detail = |reject: &crate::schema::Reject| reject.detail.split(',').next().unwrap_or_default().to_owned();
-        let rejects = rejects.iter().map(|reject| (reject.reason.clone(), detail(reject)));
+        let rejects = rejects.iter().map(|reject| (reject.reason, detail(reject)));
         let text = chunks.iter().map(|chunk| chunk.text.as_str()).collect();
         Ok((text, rejects.collect()))
     }
@@ -294,13 +294,19 @@ mod tests {
 
     #[test]
     fn what_the_format_marks_is_cut_at_the_borders() {
-        let mark = |start, end| Matter { start, end, reason: "contents", detail: String::new() };
+        let mark = |start, end| Matter { start, end, reason: RejectReason::Contents, detail: String::new() };
         let mut book = Book { matter: vec![mark(0, 4), mark(5, 30), mark(12, 12)], ..Book::default() };
         leave_out(&mut book, 10, 20, 2, 2);
-        let left: Vec<(u32, u32, &str)> = book.matter.iter().map(|m| (m.start, m.end, m.reason)).collect();
+        let left: Vec<(u32, u32, RejectReason)> = book.matter.iter().map(|m| (m.start, m.end, m.reason)).collect();
         assert_eq!(
             left,
-            [(0, 4, "contents"), (5, 10, "contents"), (10, 20, NOT_CHOSEN), (12, 12, "contents"), (20, 30, "contents")]
+            [
+                (0, 4, RejectReason::Contents),
+                (5, 10, RejectReason::Contents),
+                (10, 20, NOT_CHOSEN),
+                (12, 12, RejectReason::Contents),
+                (20, 30, RejectReason::Contents)
+            ]
         );
     }
 }

@@ -8,7 +8,7 @@ use rand::seq::SliceRandom as _;
 use super::params::Params;
 use super::role::Role;
 use super::role_play::Exchange;
-use crate::schema::{Instruction, Language, Reject};
+use crate::schema::{Instruction, Language, Reject, RejectReason, Stage};
 use crate::seed::seeded;
 use crate::text::bm25::Index;
 use crate::text::duplicates::{Keep, duplicates};
@@ -40,7 +40,7 @@ pub fn general(
 ) -> (Vec<General>, Vec<Reject>) {
     let mut rejects = Vec::new();
     let reject =
-        |id: &str, reason: &str, detail: String| Reject::new("instruct", format!("general/{id}"), reason, detail);
+        |id: &str, reason, detail: String| Reject::new(Stage::Instruct, format!("general/{id}"), reason, detail);
     let mut taken = Vec::new();
     for language in Language::ALL {
         let most = usize::try_from(*params.max_instruction.get(language)).unwrap_or(usize::MAX);
@@ -49,7 +49,7 @@ pub fn general(
             let size = length(&general.text, language) + length(&general.answer, language);
             if size >= most {
                 let detail = format!("its length with the answer is {size}, which must be less than {most}");
-                rejects.push(reject(&general.id, "long_instruction", detail));
+                rejects.push(reject(&general.id, RejectReason::LongInstruction, detail));
             } else {
                 fit.push(general);
             }
@@ -62,7 +62,7 @@ pub fn general(
             match verdict.nearest {
                 Some(nearest) if !verdict.kept => {
                     let detail = format!("it is similar to `general/{}` ({:.2})", fit[nearest].id, verdict.similarity);
-                    rejects.push(reject(&general.id, "duplicate", detail));
+                    rejects.push(reject(&general.id, RejectReason::Duplicate, detail));
                 }
                 _ => kept.push(general.clone()),
             }
@@ -71,7 +71,7 @@ pub fn general(
         if kept.len() > most {
             kept.shuffle(&mut seeded(seed, &["instruct", "general", language.code()]));
             for general in kept.drain(most..) {
-                rejects.push(reject(&general.id, "not_sampled", format!("only {most} are sampled")));
+                rejects.push(reject(&general.id, RejectReason::NotSampled, format!("only {most} are sampled")));
             }
         }
         kept.sort_by(|a, b| a.id.cmp(&b.id));

@@ -15,7 +15,9 @@ use super::role_profile::{AddressRole, ChooseCatchphrases, DescribeRole, GradeVo
 use super::segments::{DESCRIPTION, segments};
 use super::triplets::{AskDescription, AskSegment, Triplets, angle};
 use crate::llm::{AskError, Model};
-use crate::schema::{Distinctness, Form, Reject, RoleGeneral, RoleProfile, RoleSpecific, Split, TripletKind};
+use crate::schema::{
+    Distinctness, Form, Reject, RejectReason, RoleGeneral, RoleProfile, RoleSpecific, Split, Stage, TripletKind,
+};
 
 /// Concurrent calls per role; the model's own limits are lower.
 const AT_ONCE: usize = 128;
@@ -59,7 +61,7 @@ pub async fn grade(model: &Model, role: &Role) -> Result<Result<Distinctness, Re
     match model.ask(&ask, &format!("{}/grade", role.id)).await {
         Ok(grade) => Ok(Ok(grade.distinctness)),
         Err(error) if error.ends_the_run() => Err(error),
-        Err(error) => Ok(Err(Reject::new("instruct", &role.id, error.reason(), error.detail()))),
+        Err(error) => Ok(Err(Reject::new(Stage::Instruct, &role.id, error.reason(), error.detail()))),
     }
 }
 
@@ -329,14 +331,14 @@ async fn replies(
             match judged(params.replies, n, &reply, &names) {
                 Judged::Baseline => baseline = Some(reply),
                 Judged::Unclean(fault) => {
-                    rejects.push(Reject::new("instruct", format!("{id}/{n}"), fault.name(), reply));
+                    rejects.push(Reject::new(Stage::Instruct, format!("{id}/{n}"), fault.reason(), reply));
                 }
                 Judged::Clean => generated.push(reply),
             }
         }
         if generated.is_empty() {
             let detail = "no reply passed cleaning".to_owned();
-            rejects.push(Reject::new("instruct", id, "none_left", detail));
+            rejects.push(Reject::new(Stage::Instruct, id, RejectReason::NoneLeft, detail));
             continue;
         }
         rows.push(RoleGeneral {
@@ -381,7 +383,7 @@ fn answered<T>(answer: Result<T, AskError>, id: &str, rejects: &mut Vec<Reject>)
         Ok(answer) => Ok(Some(answer)),
         Err(error) if error.ends_the_run() => Err(error),
         Err(error) => {
-            rejects.push(Reject::new("instruct", id, error.reason(), error.detail()));
+            rejects.push(Reject::new(Stage::Instruct, id, error.reason(), error.detail()));
             Ok(None)
         }
     }

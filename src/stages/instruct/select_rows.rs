@@ -7,7 +7,9 @@ use super::cleaning::fault;
 use super::params::{Params, SplitRule};
 use super::role_pipeline::Made;
 use super::splits::{self, Gone};
-use crate::schema::{Confidence, Language, Reject, RoleGeneral, RoleProfile, RoleSpecific, RoleTally, Split};
+use crate::schema::{
+    Confidence, Language, Reject, RejectReason, RoleGeneral, RoleProfile, RoleSpecific, RoleTally, Split, Stage,
+};
 use crate::text::duplicates::{Keep, duplicates};
 use crate::text::{has_name, is_han, is_name};
 
@@ -36,7 +38,7 @@ pub fn glean(params: &Params, made: Made, threads: NonZeroUsize) -> Gleaned {
     let (count, mut specific) = (candidates.len() as u64, Vec::new());
     for row in candidates {
         match filtered(&row, &names) {
-            Some((reason, detail)) => rejects.push(Reject::new("instruct", row.id, reason, detail)),
+            Some((reason, detail)) => rejects.push(Reject::new(Stage::Instruct, row.id, reason, detail)),
             None => specific.push(row),
         }
     }
@@ -163,15 +165,15 @@ impl Harvest {
 }
 
 /// Returns why a triplet is dropped, if so, with details.
-fn filtered(row: &RoleSpecific, names: &[&str]) -> Option<(&'static str, String)> {
+fn filtered(row: &RoleSpecific, names: &[&str]) -> Option<(RejectReason, String)> {
     if row.confidence != Confidence::High {
-        return Some(("low_confidence", format!("{} ({})", row.question, row.rationale)));
+        return Some((RejectReason::LowConfidence, format!("{} ({})", row.question, row.rationale)));
     }
     if !is_addressed(&row.question, names, row.language) {
-        return Some(("not_addressed", row.question.clone()));
+        return Some((RejectReason::NotAddressed, row.question.clone()));
     }
     let answer = row.generated.first().map_or("", String::as_str);
-    fault(answer, names).map(|fault| (fault.name(), answer.to_owned()))
+    fault(answer, names).map(|fault| (fault.reason(), answer.to_owned()))
 }
 
 /// Whether a question addresses the role: by one of the names, a part of one, or "you".
@@ -267,7 +269,7 @@ fn duplicate_rejects<'a>(keys: &'a [Key<'_>], fates: &'a [Fate]) -> impl Iterato
                 format!("its question has no similar one, but the share `keep` is already reached: {}", key.question)
             }
         };
-        Reject::new("instruct", key.id, "duplicate", detail)
+        Reject::new(Stage::Instruct, key.id, RejectReason::Duplicate, detail)
     })
 }
 
@@ -364,7 +366,7 @@ pub(super) mod tests {
     }
 
     fn reasons(harvest: &Harvested) -> Vec<&str> {
-        harvest.rejects.iter().map(|reject| reject.reason.as_str()).collect()
+        harvest.rejects.iter().map(|reject| reject.reason.name()).collect()
     }
 
     #[test]
@@ -421,7 +423,12 @@ pub(super) mod tests {
         let third = Params { keep: 0.33, ..Params::default() };
         let harvest = harvested(&third, vec![made("ann", rows.clone(), &[])]);
         assert_eq!((harvest.specific.len(), reasons(&harvest).len()), (9, 18));
-        assert!(harvest.rejects.iter().all(|reject| reject.reason == "duplicate" && reject.detail.contains("ann/")));
+        assert!(
+            harvest
+                .rejects
+                .iter()
+                .all(|reject| reject.reason == RejectReason::Duplicate && reject.detail.contains("ann/"))
+        );
         let mut other = rows;
         other.reverse();
         let again = harvested(&third, vec![made("ann", other, &[])]);

@@ -35,7 +35,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::llm::{AskError, Model};
-use crate::schema::{ByLanguage, Character, CharacterType, Language, Reject, slug};
+use crate::schema::{ByLanguage, Character, CharacterType, Language, Reject, RejectReason, Stage, slug};
 use refinement::{Refined, refined};
 
 /// The stage's prompt templates: (name, source).
@@ -181,7 +181,7 @@ pub async fn synthesize(
         Err(error) => {
             // A call that failed at the server may succeed when the run is resumed.
             synthesized.left_out = if refinement::is_kept(&error) { wanted } else { 0 };
-            synthesized.rejects.push(Reject::new("synthesize", id, error.reason(), error.detail()));
+            synthesized.rejects.push(Reject::new(Stage::Synthesize, id, error.reason(), error.detail()));
         }
     }
     Ok(synthesized)
@@ -219,7 +219,7 @@ async fn people(
     // After the last refinement, a character may still be borrowed from a known figure.
     for sheet in characters.iter().take(if is_good { 0 } else { wanted as usize }) {
         if let Some(whose) = known::borrowed(model, sheet, language, &draw("characters")).await? {
-            rejects.push(Reject::new("synthesize", slug(&sheet.name), "resembles_known", whose));
+            rejects.push(Reject::new(Stage::Synthesize, slug(&sheet.name), RejectReason::ResemblesKnown, whose));
         }
     }
     let ask = MakeScene { language, world: world.clone(), characters: characters.clone(), draft: None };

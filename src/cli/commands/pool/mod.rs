@@ -16,7 +16,7 @@ use crate::cli::output::diagnostics;
 use crate::cli::{Terminal, to_stderr};
 use crate::config::{CharactersError, PipelineError};
 use crate::pipeline::BookError;
-use crate::schema::{Character, Scene, slug};
+use crate::schema::{Character, RejectReason, Scene, slug};
 use crate::stages::synthesize::Params;
 use crate::stages::synthesize::established::{card, card_of, named, pick};
 use crate::store::{self, Pool, StoreError};
@@ -109,7 +109,7 @@ fn cards(arguments: &CardArguments) -> Result<Exit, Fault> {
         each(arguments, |slug, scenes| {
             let mut picked = pick(slug, scenes, most, &[]);
             // With `--all`, some characters always have too little text; that is not reported.
-            picked.rejects.retain(|reject| !arguments.all || reject.reason == "no_character");
+            picked.rejects.retain(|reject| !arguments.all || reject.reason == RejectReason::NoCharacter);
             for reject in &picked.rejects {
                 to_stderr(&format!("note: {}: {}\n", visible(&reject.id), visible(&reject.detail)));
                 exit = Exit::Failures;

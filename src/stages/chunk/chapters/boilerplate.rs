@@ -7,23 +7,25 @@ use std::collections::BTreeSet;
 
 use super::{headings, story_start};
 use crate::books::reader::Points;
-use crate::schema::{Book, Chapter, Level, Reject};
+use crate::schema::{Book, Chapter, Level, Reject, RejectReason, Stage};
 
 /// Reject reasons.
 pub(crate) mod reasons {
-    pub(crate) const FRONT: &str = "front_matter";
-    pub(crate) const BACK: &str = "back_matter";
-    pub(crate) const LICENCE: &str = "licence";
-    pub(crate) const CONTENTS: &str = "contents";
-    pub(crate) const ILLUSTRATIONS: &str = "illustrations";
-    pub(crate) const TRANSCRIBER: &str = "transcriber_note";
+    use crate::schema::RejectReason;
+
+    pub(crate) const FRONT: RejectReason = RejectReason::FrontMatter;
+    pub(crate) const BACK: RejectReason = RejectReason::BackMatter;
+    pub(crate) const LICENCE: RejectReason = RejectReason::Licence;
+    pub(crate) const CONTENTS: RejectReason = RejectReason::Contents;
+    pub(crate) const ILLUSTRATIONS: RejectReason = RejectReason::Illustrations;
+    pub(crate) const TRANSCRIBER: RejectReason = RejectReason::TranscriberNote;
     /// Part of the story that the pipeline file does not select.
-    pub(crate) const NOT_CHOSEN: &str = "not_chosen";
+    pub(crate) const NOT_CHOSEN: RejectReason = RejectReason::NotChosen;
 }
 use reasons::{BACK, CONTENTS, FRONT, ILLUSTRATIONS, LICENCE, NOT_CHOSEN, TRANSCRIBER};
 
 /// Titles of pages outside the story, in lower case and without punctuation, with the reject reason.
-const TITLES: &[(&str, &str)] = &[
+const TITLES: &[(&str, RejectReason)] = &[
     ("contents", CONTENTS),
     ("content", CONTENTS),
     ("the contents", CONTENTS),
@@ -116,7 +118,7 @@ const TITLES: &[(&str, &str)] = &[
 ];
 
 /// Returns the reject reason of a heading that opens boilerplate, by its words.
-pub(crate) fn kind(title: &str) -> Option<&'static str> {
+pub(crate) fn kind(title: &str) -> Option<RejectReason> {
     if title.len() > 90 {
         return None;
     }
@@ -238,7 +240,7 @@ fn closes(upper: &str) -> bool {
 struct Part {
     start: usize,
     end: usize,
-    reason: &'static str,
+    reason: RejectReason,
     detail: String,
 }
 
@@ -352,14 +354,14 @@ impl Story {
             } else {
                 format!("{}, code points {begin} to {end}: “{opening}…”", part.detail)
             };
-            rejects.push(Reject::new("chunk", format!("{}@{begin}", book.slug), part.reason, detail));
+            rejects.push(Reject::new(Stage::Chunk, format!("{}@{begin}", book.slug), part.reason, detail));
         }
         rejects
     }
 }
 
 /// Adds a range unless it is blank.
-fn cut(parts: &mut Vec<Part>, text: &str, start: usize, end: usize, reason: &'static str, detail: &str) {
+fn cut(parts: &mut Vec<Part>, text: &str, start: usize, end: usize, reason: RejectReason, detail: &str) {
     if start < end && !text[start..end].trim().is_empty() {
         parts.push(Part { start, end, reason, detail: detail.to_owned() });
     }
@@ -436,7 +438,7 @@ const fn heads(text: &str, start: usize, end: usize) -> Heads<'_> {
 }
 
 /// Returns the reject reason if a line is a heading of boilerplate. A bracketed transcriber's note needs no heading.
-pub(crate) fn head_kind(words: &str) -> Option<&'static str> {
+pub(crate) fn head_kind(words: &str) -> Option<RejectReason> {
     let note = words.trim_start_matches(['[', '*', '_', '（', '(', '=', ' ']);
     let lower: String = note.chars().take(24).collect::<String>().to_lowercase();
     if ["transcriber's note", "transcriber’s note", "transcribers' note", "transcribers’ note", "transcriber note"]
@@ -501,7 +503,7 @@ fn cut_block(
     parts: &mut Vec<Part>,
     text: &str,
     (start, end): (usize, usize),
-    reason: &'static str,
+    reason: RejectReason,
     detail: &str,
     table: Option<(usize, usize)>,
 ) {
@@ -519,7 +521,7 @@ fn cut_block(
 
 /// Returns the end of a table of contents (before prose) or of a note (at its closing bracket, or after three blank
 /// lines).
-fn block_end(text: &str, start: usize, end: usize, reason: &str) -> usize {
+fn block_end(text: &str, start: usize, end: usize, reason: RejectReason) -> usize {
     if reason == TRANSCRIBER {
         let block = &text[start..end];
         if block.trim_start().starts_with('[') {
@@ -723,7 +725,7 @@ mod tests {
 
     const PROSE: &str = "It rained on the weir all that night, and nobody in the mill slept.\n\n";
 
-    fn left_out(path: &str, text: &str) -> (String, Vec<(&'static str, String)>) {
+    fn left_out(path: &str, text: &str) -> (String, Vec<(RejectReason, String)>) {
         let book = read(path, text.as_bytes(), None).expect("reads");
         let chapters = chapters(&book);
         let mut chars = book.text.char_indices().map(|(at, _)| at).collect::<Vec<_>>();
@@ -735,7 +737,7 @@ mod tests {
         (held, parts.collect())
     }
 
-    fn reasons_of(parts: &[(&'static str, String)]) -> Vec<&'static str> {
+    fn reasons_of(parts: &[(RejectReason, String)]) -> Vec<RejectReason> {
         parts.iter().map(|(reason, _)| *reason).collect()
     }
 

@@ -30,7 +30,7 @@ use super::card::About;
 use super::quote_limits::Rights;
 use super::tally::Table;
 use crate::prompt::block_lines;
-use crate::schema::Reject;
+use crate::schema::{Reject, RejectReason, Stage};
 use page::Page;
 
 /// The input of the report.
@@ -192,7 +192,12 @@ mod tests {
                 sample.id = format!("{}#{}", talk.id, turn.index);
                 sample.reference = format!("（收伞）路上遇见旧友。{}", "雨".repeat(300));
                 for n in 0..vetoes {
-                    records.rejects.push(Reject::new("export", format!("红线/vivid/{n}"), "vetoed", "not <ours>"));
+                    records.rejects.push(Reject::new(
+                        Stage::Export,
+                        format!("红线/vivid/{n}"),
+                        RejectReason::Vetoed,
+                        "not <ours>",
+                    ));
                 }
             })
         };
@@ -323,8 +328,8 @@ mod tests {
                     records.conversations.push(talk);
                 }
                 for n in 0..300 {
-                    let reject = Reject::new("extract", format!("{n}{name}"), &format!("{n}{name}"), text.clone());
-                    let veto = Reject::new("export", format!("{n}{name}"), "vetoed", text.clone());
+                    let reject = Reject::new(Stage::Extract, format!("{n}{name}"), &format!("{n}{name}"), text.clone());
+                    let veto = Reject::new(Stage::Export, format!("{n}{name}"), RejectReason::Vetoed, text.clone());
                     records.rejects.extend([reject, veto]);
                 }
             });

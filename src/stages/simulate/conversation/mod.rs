@@ -15,7 +15,7 @@ use super::lanes::Stage;
 use super::reply::Reply;
 use super::reply::repetition::Said;
 use crate::llm::{AskError, Model};
-use crate::schema::{Candidate, Conversation, Dimension, EndedBy, Line, Reject, Turn, TurnKind};
+use crate::schema::{Candidate, Conversation, Dimension, EndedBy, Line, Reject, RejectReason, Turn, TurnKind};
 use crate::seed::seeded;
 use crate::stages::select::select;
 
@@ -127,7 +127,7 @@ async fn next(
         Err(error @ AskError::BadReply { .. }) => {
             let lot = seeded(stage.seed, &["simulate", "speaker", &draw]).random_range(0..choices.len());
             let detail = format!("{}; the speaker was drawn at random", error.detail());
-            let reject = Reject::new("simulate", draw, BY_LOT, detail);
+            let reject = Reject::new(crate::schema::Stage::Simulate, draw, RejectReason::SpeakerDrawn, detail);
             return Ok(Some(Next { member: choices[lot], note: Some(BY_LOT), reject: Some(reject) }));
         }
         Err(error) => return Err(error),
