@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use dramaturg::llm::{Ask, Budget, Endpoint, Journal, Model, Offline, OfflineAnswer, Sampling, Session};
 use dramaturg::prompt::{PromptError, Prompts};
-use dramaturg::schema::Message;
+use dramaturg::schema::{Draw, Message};
 use dramaturg::store::FileJournal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -105,7 +105,7 @@ async fn ask_for(url: &str, time: Duration) -> (u64, u64) {
                 tasks.join_next().await;
             }
             let model = Arc::clone(&model);
-            tasks.spawn(async move { model.ask(&Rate(call), &format!("bench/{call}")).await.is_ok() });
+            tasks.spawn(async move { model.ask(&Rate(call), &Draw::Other(format!("bench/{call}"))).await.is_ok() });
         }
     };
     // The end of the time is what ends it.
@@ -146,7 +146,7 @@ async fn measure(url: &str, calls: u64, concurrency: u64) {
             answered += u64::from(tasks.join_next().await.is_some_and(|is_answered| is_answered.expect("no panic")));
         }
         let model = Arc::clone(&model);
-        tasks.spawn(async move { model.ask(&Rate(call), &format!("bench/{call}")).await.is_ok() });
+        tasks.spawn(async move { model.ask(&Rate(call), &Draw::Other(format!("bench/{call}"))).await.is_ok() });
     }
     while let Some(is_answered) = tasks.join_next().await {
         answered += u64::from(is_answered.expect("no panic"));

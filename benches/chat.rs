@@ -145,10 +145,10 @@ impl Reporter for Stages {
     }
 }
 
-/// Returns how many calls of the longest lane follow one upon the other: in each wave those of its longest conversation, of
+/// Returns how many calls of the longest lane follow one upon the other: in each batch those of its longest conversation, of
 /// which source and base count as one.
 fn longest_lane(run: &Path) -> u64 {
-    let waves = waves(&run.join("dataset/conversations/test-00000-of-00001.parquet"));
+    let batches = batches(&run.join("dataset/conversations/test-00000-of-00001.parquet"));
     let journal = JournalView::open(&run.join("journal.jsonl")).expect("a journal");
     let mut conversations: BTreeMap<String, u64> = BTreeMap::new();
     for record in journal.records() {
@@ -167,8 +167,8 @@ fn longest_lane(run: &Path) -> u64 {
     for (conversation, calls) in &conversations {
         let (lane, _) = conversation.rsplit_once('/').expect("an id has three parts");
         // A conversation that failed is in no table.
-        let Some(wave) = waves.get(conversation) else { continue };
-        let most = longest.entry((lane, *wave)).or_default();
+        let Some(batch) = batches.get(conversation) else { continue };
+        let most = longest.entry((lane, *batch)).or_default();
         *most = (*most).max(*calls);
     }
     let mut lanes: BTreeMap<&str, u64> = BTreeMap::new();
@@ -178,16 +178,16 @@ fn longest_lane(run: &Path) -> u64 {
     lanes.into_values().max().unwrap_or(0)
 }
 
-/// Returns the wave of each conversation.
-fn waves(table: &Path) -> BTreeMap<String, u32> {
+/// Returns the batch of each conversation.
+fn batches(table: &Path) -> BTreeMap<String, u32> {
     use polars::prelude::{ParquetReader, SerReader as _};
     let file = std::fs::File::open(table).expect("the run made conversations");
-    let columns = Some(vec!["id".to_owned(), "wave".to_owned()]);
+    let columns = Some(vec!["id".to_owned(), "batch".to_owned()]);
     let frame = ParquetReader::new(file).with_columns(columns).finish().expect("it can be read");
     let ids = frame.column("id").expect("a column").str().expect("strings").iter().map(|id| id.expect("not null"));
-    let waves = frame.column("wave").expect("a column").i32().expect("numbers").iter();
-    let waves = waves.map(|wave| u32::try_from(wave.expect("not null")).expect("from 0"));
-    ids.map(str::to_owned).zip(waves).collect()
+    let batches = frame.column("batch").expect("a column").i32().expect("numbers").iter();
+    let batches = batches.map(|batch| u32::try_from(batch.expect("not null")).expect("from 0"));
+    ids.map(str::to_owned).zip(batches).collect()
 }
 
 /// Returns how many requests of a model are in flight at once.

@@ -76,7 +76,7 @@ fn sizes(name: &str, book: &Book) {
 /// Prints how fast the lines that are made of a book's are found in it.
 fn measure(name: &str, book: &Book, make: impl FnOnce(Vec<String>) -> Vec<String>) {
     let text: Arc<str> = Arc::from(book.text.as_str());
-    let attribution = attribution::read(&text, book.language, book.script);
+    let attribution = attribution::attribute(&text, book.language, book.script);
     let lines: Vec<String> = attribution.quotations.iter().map(|quotation| quotation.text.clone()).collect();
     let lines = make(lines);
     let end = u32::try_from(text.chars().count()).expect("a book");

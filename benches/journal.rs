@@ -26,7 +26,7 @@ use dramaturg::llm::{
     Session, Usage,
 };
 use dramaturg::prompt::{PromptError, Prompts};
-use dramaturg::schema::Message;
+use dramaturg::schema::{Draw, Message};
 use dramaturg::store::{FileJournal, JournalOptions, JournalView};
 use rand::{Rng as _, RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
@@ -128,7 +128,9 @@ async fn calls_a_second(calls: u64, url: Option<&str>, sync: bool) -> f64 {
             tasks.join_next().await.expect("there is one").expect("no panic");
         }
         let model = Arc::clone(&model);
-        tasks.spawn(async move { model.ask(&Rate(call), &call.to_string()).await.map(drop).expect("an answer") });
+        tasks.spawn(async move {
+            model.ask(&Rate(call), &Draw::Other(call.to_string())).await.map(drop).expect("an answer")
+        });
     }
     tasks.join_all().await;
     to_f64(calls) / begun.elapsed().as_secs_f64()

@@ -80,7 +80,7 @@ fn measure(name: &str, book: &Book, times: usize) {
         // The kernel begins to look for a peak anew.
         let anew = std::fs::write("/proc/self/clear_refs", "5").is_ok();
         let begun = Clock::start();
-        let read = attribution::read(&text, book.language, book.script);
+        let read = attribution::attribute(&text, book.language, book.script);
         let attribution = begun.seconds();
         found = (read.quotations.len(), read.people.len());
         let begun = Clock::start();

@@ -263,7 +263,7 @@ fn scene(number: usize) -> Scene {
         start: None,
         end: None,
         summary: words.text(30),
-        prominence: None,
+        salience: None,
         worldview: words.text(40),
         situation: words.text(50),
         motivations: Vec::new(),
@@ -314,7 +314,7 @@ fn conversation(number: usize) -> Conversation {
         base_model: "base".into(),
         judge_model: "judge".into(),
         scene_id: scene_id(scene_of(number)),
-        wave: 0,
+        batch: 0,
         ended_by: EndedBy::MaxTurns,
         quality: None,
         quality_rationale: None,
@@ -392,7 +392,7 @@ fn sample(number: usize, at: usize, scene: &Scene, character: &Character, lines:
         conversation_id: conversation_id(number),
         turn: u32::try_from(at).expect("few"),
         verdicts: Vec::new(),
-        edited: None,
+        edit_reason: None,
         id,
     }
 }

@@ -20,13 +20,13 @@ pub struct Aliases {
     /// Names that are not characters, such as places.
     pub ignore: Vec<String>,
     /// The complete list of characters.
-    pub people: Vec<Known>,
+    pub people: Vec<KnownCharacter>,
 }
 
 /// A character of a book.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Known {
+pub struct KnownCharacter {
     /// The character's name in scenes.
     #[schemars(length(min = 1))]
     pub name: String,
@@ -39,7 +39,7 @@ pub struct Known {
     pub gender: Option<Gender>,
 }
 
-impl Known {
+impl KnownCharacter {
     /// Returns the name and the aliases.
     pub(crate) fn forms(&self) -> impl Iterator<Item = &str> {
         std::iter::once(&self.name).chain(self.aliases.iter().flatten()).map(String::as_str)
@@ -147,7 +147,7 @@ impl Aliases {
 
     /// Returns all names and aliases.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.people.iter().flat_map(Known::forms)
+        self.people.iter().flat_map(KnownCharacter::forms)
     }
 
     /// Returns the part of the file that applies to the text of a book in another language, where `plain` is the
@@ -159,7 +159,7 @@ impl Aliases {
     pub fn of_part(&self, plain: &Attribution) -> Option<Self> {
         let own = Self::of(plain);
         let known: BTreeSet<String> = own.names().map(key).collect();
-        let bears = |person: &&Known| person.forms().any(|form| known.contains(&key(form)));
+        let bears = |person: &&KnownCharacter| person.forms().any(|form| known.contains(&key(form)));
         self.people.iter().find(bears)?;
         let holder =
             |name: &String| self.people.iter().find(|person| person.forms().any(|form| key(form) == key(name)));
@@ -177,7 +177,7 @@ impl Aliases {
 }
 
 /// Returns the characters of an attribution that have a name of their own, each with its index.
-fn places(attribution: &Attribution) -> impl Iterator<Item = (usize, Known)> {
+fn places(attribution: &Attribution) -> impl Iterator<Item = (usize, KnownCharacter)> {
     let mut taken: BTreeSet<String> = BTreeSet::new();
     attribution.people.iter().enumerate().filter_map(move |(place, person)| {
         let forms = std::iter::once(&person.name).chain(&person.aliases);
@@ -187,13 +187,13 @@ fn places(attribution: &Attribution) -> impl Iterator<Item = (usize, Known)> {
             .cloned();
         let name = own.next()?;
         let gender = (person.gender != Gender::Unknown).then_some(person.gender);
-        Some((place, Known { name, aliases: Some(own.collect()), gender }))
+        Some((place, KnownCharacter { name, aliases: Some(own.collect()), gender }))
     })
 }
 
 /// A character of the file, with its counts.
 struct Entry {
-    known: Known,
+    known: KnownCharacter,
     lines: u32,
     mentions: u32,
 }
@@ -307,7 +307,7 @@ pub(crate) fn key(form: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::attribution::read;
+    use crate::attribution::attribute;
     use crate::schema::Language;
 
     const EN: &str =
@@ -319,9 +319,9 @@ mod tests {
         Person { name: name.to_owned(), aliases, gender, mentions: lines * 2 + 1, lines }
     }
 
-    fn known(name: &str, aliases: &[&str]) -> Known {
+    fn known(name: &str, aliases: &[&str]) -> KnownCharacter {
         let aliases = Some(aliases.iter().map(|&alias| alias.to_owned()).collect());
-        Known { name: name.to_owned(), aliases, gender: None }
+        KnownCharacter { name: name.to_owned(), aliases, gender: None }
     }
 
     #[test]
@@ -396,7 +396,7 @@ mod tests {
     #[test]
     fn a_change_is_told_from_what_was_written() {
         for (language, book) in [(Language::En, EN), (Language::Zh, ZH)] {
-            let attribution = read(book, language, false);
+            let attribution = attribute(book, language, false);
             let text = text("tide", &[&attribution]);
             assert_eq!(toml::from_str::<Aliases>(&text).expect("TOML"), Aliases::of(&attribution));
             assert!(is_as_written(&text));

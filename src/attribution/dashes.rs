@@ -15,32 +15,32 @@ const FEWEST: usize = 3;
 const PRESENT: [&str; 10] = ["is", "are", "has", "have", "will", "can", "does", "do", "knows", "know"];
 
 /// Whether a character is a dash that may open speech.
-const fn dash(c: char) -> bool {
+const fn is_dash(c: char) -> bool {
     matches!(c, '—' | '–' | '―' | '－')
 }
 
 /// Whether a paragraph starts like speech after a dash.
-fn opens(chars: &[char], paragraph: &Paragraph) -> bool {
+fn opens_speech(chars: &[char], paragraph: &Paragraph) -> bool {
     let line = &chars[paragraph.start as usize..paragraph.end as usize];
-    let dashes = line.iter().take_while(|&&c| dash(c)).count();
+    let dashes = line.iter().take_while(|&&c| is_dash(c)).count();
     // A Chinese dash is two dash characters, and marks an interrupted sentence.
     let wide = dashes == 2 && line.get(2).is_some_and(char::is_ascii);
     !paragraph.border && (dashes == 1 || wide) && line[dashes..].iter().any(|c| c.is_alphanumeric())
 }
 
 /// Whether a book marks its speech with dashes. `marked` is the number of quotations in other marks.
-pub(super) fn custom(chars: &[char], paragraphs: &[Paragraph], marked: usize) -> bool {
-    let dashed = paragraphs.iter().filter(|paragraph| opens(chars, paragraph)).count();
+pub(super) fn uses_dashes(chars: &[char], paragraphs: &[Paragraph], marked: usize) -> bool {
+    let dashed = paragraphs.iter().filter(|paragraph| opens_speech(chars, paragraph)).count();
     dashed >= FEWEST && dashed > marked
 }
 
 /// Returns the quotations of such a book in order.
-pub(super) fn quotations(chars: &[char], paragraphs: &[Paragraph], language: Language) -> Vec<Span> {
+pub(super) fn dash_quotations(chars: &[char], paragraphs: &[Paragraph], language: Language) -> Vec<Span> {
     let mut spans = Vec::new();
-    for (index, paragraph) in paragraphs.iter().enumerate().filter(|(_, paragraph)| opens(chars, paragraph)) {
+    for (index, paragraph) in paragraphs.iter().enumerate().filter(|(_, paragraph)| opens_speech(chars, paragraph)) {
         let (start, end) = (paragraph.start as usize, paragraph.end as usize);
-        for (from, to) in pieces(chars, start, end, language) {
-            let blank = |c: &&char| c.is_whitespace() || dash(**c);
+        for (from, to) in spoken_parts(chars, start, end, language) {
+            let blank = |c: &&char| c.is_whitespace() || is_dash(**c);
             let head = chars[from..to].iter().take_while(blank).count();
             let tail = chars[from + head..to].iter().rev().take_while(blank).count();
             let (from, to) = (from + head, to - tail);
@@ -56,29 +56,29 @@ pub(super) fn quotations(chars: &[char], paragraphs: &[Paragraph], language: Lan
 }
 
 /// Returns the spoken parts of a paragraph, as (start, end).
-fn pieces(chars: &[char], start: usize, end: usize, language: Language) -> Vec<(usize, usize)> {
+fn spoken_parts(chars: &[char], start: usize, end: usize, language: Language) -> Vec<(usize, usize)> {
     let mut pieces = Vec::new();
-    let mut from = (start..end).find(|&i| !dash(chars[i])).unwrap_or(end);
+    let mut from = (start..end).find(|&i| !is_dash(chars[i])).unwrap_or(end);
     let mut i = from;
     while i < end {
-        let mark = dash(chars[i]) && i > from && chars[i - 1].is_whitespace()
+        let mark = is_dash(chars[i]) && i > from && chars[i - 1].is_whitespace()
             || matches!(chars[i], ',' | '!' | '?' | ';' | '…' | '，' | '！' | '？' | '。' | '；');
-        let tag = (i + 1..end).find(|&k| !chars[k].is_whitespace() && !dash(chars[k]) && !ends(chars[k]));
+        let tag = (i + 1..end).find(|&k| !chars[k].is_whitespace() && !is_dash(chars[k]) && !ends_clause(chars[k]));
         let stop = tag.filter(|_| mark).and_then(|at| match language {
-            Language::En => tag_en(chars, at, end),
-            Language::Zh => tag_zh(chars, at, end),
+            Language::En => english_tag_end(chars, at, end),
+            Language::Zh => chinese_tag_end(chars, at, end),
         });
         // `—Yes. Hale drank. —How old?`: a narrated sentence before a dash that resumes the speech.
         if language == Language::En
-            && dash(chars[i])
+            && is_dash(chars[i])
             && i > from
             && chars[i - 1].is_whitespace()
-            && let Some(told) = told_en(chars, from, i)
+            && let Some(told) = narration_start(chars, from, i)
         {
             pieces.push((from, told));
             (from, i) = (i, i + 1);
         } else if let Some(stop) = stop {
-            pieces.push((from, i + usize::from(!dash(chars[i]))));
+            pieces.push((from, i + usize::from(!is_dash(chars[i]))));
             (from, i) = (stop, stop);
         } else {
             i += 1;
@@ -89,12 +89,12 @@ fn pieces(chars: &[char], start: usize, end: usize, language: Language) -> Vec<(
 }
 
 /// Whether a character ends a clause of speech.
-const fn ends(c: char) -> bool {
+const fn ends_clause(c: char) -> bool {
     matches!(c, ',' | '!' | '?' | ';' | '…' | '，' | '！' | '？' | '。' | '；')
 }
 
 /// Returns the end of the English speech tag that starts at `at`, if there is one: `said Hale.`, `the clerk asked,`.
-fn tag_en(chars: &[char], at: usize, end: usize) -> Option<usize> {
+fn english_tag_end(chars: &[char], at: usize, end: usize) -> Option<usize> {
     let class = |word: &(usize, usize)| class_of(chars, *word);
     let mut words: Vec<(usize, usize)> = Vec::new();
     let mut i = at;
@@ -127,16 +127,16 @@ fn tag_en(chars: &[char], at: usize, end: usize) -> Option<usize> {
         class if class & NARRATOR != 0 => words.get(1).is_some_and(|word| firm(word) && chars[word.1 - 1] == 'd'),
         class if class & pronoun != 0 => words.iter().skip(1).take(2).any(firm),
         class if class & (DETERMINER | POSSESSIVE) != 0 => {
-            let noun = words.iter().skip(1).take(3).position(|word| role(class_of(chars, *word)));
+            let noun = words.iter().skip(1).take(3).position(|word| is_role_class(class_of(chars, *word)));
             noun.is_some_and(|noun| words.iter().skip(noun + 2).take(2).any(firm))
         }
         _ => capital(first) && words.iter().skip(1).take(3).find(|word| !capital(word)).is_some_and(firm),
     };
-    (handed || led).then(|| tail_en(chars, words[1].1, end))
+    (handed || led).then(|| english_narration_end(chars, words[1].1, end))
 }
 
 /// Returns the start of the last sentence before a dash if it is narration: `Hale drank.`, `The captain sat down.`.
-fn told_en(chars: &[char], from: usize, dash: usize) -> Option<usize> {
+fn narration_start(chars: &[char], from: usize, dash: usize) -> Option<usize> {
     let end = (from..dash).rev().find(|&i| !chars[i].is_whitespace())?;
     let stops = |i: &usize| matches!(chars[*i], '.' | '!' | '?') && chars[i + 1].is_whitespace();
     let before = (from..end).rev().find(stops).filter(|_| chars[end] == '.')?;
@@ -156,21 +156,21 @@ fn class_of(chars: &[char], word: (usize, usize)) -> u32 {
     ENGLISH.class(&chars[word.0..word.1].iter().flat_map(|c| c.to_lowercase()).collect::<String>())
 }
 
-const fn role(class: u32) -> bool {
+const fn is_role_class(class: u32) -> bool {
     class & (ROLE | KIN) != 0
 }
 
 /// Returns the end of narration that continues after a speech verb: at the end of the sentence, or at a comma that no
 /// further action follows.
-fn tail_en(chars: &[char], at: usize, end: usize) -> usize {
+fn english_narration_end(chars: &[char], at: usize, end: usize) -> usize {
     let mut i = at;
     while i < end {
-        let point = chars[i] == '.' && chars.get(i + 1).is_none_or(|c| c.is_whitespace() || dash(*c));
+        let point = chars[i] == '.' && chars.get(i + 1).is_none_or(|c| c.is_whitespace() || is_dash(*c));
         let title = point && {
             let word = (at..i).rev().take_while(|&k| chars[k].is_alphabetic()).last().unwrap_or(i);
             class_of(chars, (word, i)) & TITLE != 0
         };
-        if point && !title || matches!(chars[i], '!' | '?' | ':') || dash(chars[i]) {
+        if point && !title || matches!(chars[i], '!' | '?' | ':') || is_dash(chars[i]) {
             return i + 1;
         }
         if chars[i] == ',' {
@@ -192,8 +192,8 @@ fn tail_en(chars: &[char], at: usize, end: usize) -> usize {
 }
 
 /// Returns the end of the Chinese speech tag that starts at `at`, if there is one.
-fn tag_zh(chars: &[char], at: usize, end: usize) -> Option<usize> {
-    let stop = (at..end).find(|&i| ends(chars[i]) || matches!(chars[i], '：' | ':')).unwrap_or(end);
+fn chinese_tag_end(chars: &[char], at: usize, end: usize) -> Option<usize> {
+    let stop = (at..end).find(|&i| ends_clause(chars[i]) || matches!(chars[i], '：' | ':')).unwrap_or(end);
     let clause: Vec<char> = chars[at..stop].iter().map(|&c| CHINESE.fold(c)).collect();
     (clause.len() > 1 && clause.len() < 15 && CHINESE.ends_in_speech(&clause)).then_some((stop + 1).min(end))
 }

@@ -5,15 +5,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::people::{Draft, order};
+use super::people::{CharacterDraft, compare_people};
 use super::tables::{ENGLISH, KIN, ROLE, TITLE};
 use super::{Attribution, Gender, Person};
-use crate::attribution::aliases::{Aliases, Known, NARRATOR, key};
+use crate::attribution::aliases::{Aliases, KnownCharacter, NARRATOR, key};
 
 /// The known characters, together with what the rules find without them.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Given {
-    people: Vec<Known>,
+pub(super) struct KnownCharacters {
+    people: Vec<KnownCharacter>,
     narrator: Option<usize>,
     /// Per character: whether its names differ from those the rules find by themselves.
     changed: Vec<bool>,
@@ -27,7 +27,7 @@ pub(super) struct Given {
     struck: Vec<Vec<String>>,
 }
 
-impl Given {
+impl KnownCharacters {
     /// Builds the list; `plain` is the attribution without it.
     pub(super) fn new(aliases: &Aliases, plain: &Attribution) -> Self {
         let mut owners = BTreeMap::new();
@@ -42,16 +42,18 @@ impl Given {
                 owners.insert(key(form), narrator);
             }
         }
-        let keys = |person: &Known| person.forms().map(key).collect::<BTreeSet<String>>();
+        let keys = |person: &KnownCharacter| person.forms().map(key).collect::<BTreeSet<String>>();
         let plain = Aliases::of(plain).people;
         let plainly: BTreeSet<BTreeSet<String>> = plain.iter().map(keys).collect();
         let ignored: BTreeSet<String> = aliases.ignore.iter().map(|form| key(form)).collect();
         // If the rules are to find a character's names, a noun such as `the clerk` may be one of them.
         let whole = aliases.people.iter().all(|person| person.aliases.is_some());
-        let gone = |person: &&Known| !keys(person).iter().any(|key| owners.contains_key(key) || ignored.contains(key));
+        let gone = |person: &&KnownCharacter| {
+            !keys(person).iter().any(|key| owners.contains_key(key) || ignored.contains(key))
+        };
         let struck = plain.iter().filter(|_| whole).filter(gone);
         let struck = struck.map(|person| person.forms().map(str::to_owned).collect()).collect();
-        let found = plain.iter().flat_map(Known::forms).map(key).collect();
+        let found = plain.iter().flat_map(KnownCharacter::forms).map(key).collect();
         Self {
             people: aliases.people.clone(),
             narrator,
@@ -83,7 +85,7 @@ impl Given {
     }
 
     /// Whether a name that the rules assign to a character may stay with it.
-    pub(super) fn allows(&self, form: &str, person: &Draft) -> bool {
+    pub(super) fn allows(&self, form: &str, person: &CharacterDraft) -> bool {
         if self.is_silent() {
             return true;
         }
@@ -112,7 +114,7 @@ impl Given {
     pub(super) fn part(&self, roots: &mut [usize], names: &[(&str, u32)]) {
         #[derive(PartialEq, Eq, PartialOrd, Ord)]
         enum Part {
-            Given(usize),
+            Known(usize),
             Left(usize),
             Ignored(usize),
         }
@@ -132,7 +134,7 @@ impl Given {
             let taker = takers.max_by_key(|&(owner, count)| (*count, std::cmp::Reverse(*owner)));
             let part = match owner.or(taker.map(|(&owner, _)| owner)) {
                 _ if self.ignores(names[index].0) => Part::Ignored(index),
-                Some(owner) => Part::Given(owner),
+                Some(owner) => Part::Known(owner),
                 None => Part::Left(roots[index]),
             };
             roots[index] = *firsts.entry(part).or_insert(index);
@@ -140,7 +142,7 @@ impl Given {
     }
 
     /// Links each draft to its known character, and sets listed genders.
-    pub(super) fn mark(&self, cast: &mut [Draft]) {
+    pub(super) fn mark(&self, cast: &mut [CharacterDraft]) {
         for draft in cast {
             draft.given = draft.forms.keys().find_map(|form| self.owner(form));
             draft.sure = draft.given.is_some_and(|given| self.changed[given])
@@ -153,12 +155,12 @@ impl Given {
 
     /// Returns the index in `cast` for each phrase that refers to a known or left-out character. Adds to `cast` the
     /// characters that no name in the text has shown.
-    pub(super) fn roles(&self, cast: &mut Vec<Draft>) -> BTreeMap<String, usize> {
+    pub(super) fn roles(&self, cast: &mut Vec<CharacterDraft>) -> BTreeMap<String, usize> {
         let mut roles = BTreeMap::new();
         for (given, person) in self.people.iter().enumerate() {
             let place = cast.iter().position(|draft| draft.given == Some(given)).unwrap_or_else(|| {
                 let (fixed, sure) = (person.gender, self.changed[given]);
-                cast.push(Draft { role: true, fixed, given: Some(given), sure, ..Draft::default() });
+                cast.push(CharacterDraft { role: true, fixed, given: Some(given), sure, ..CharacterDraft::default() });
                 cast.len() - 1
             });
             for form in person.forms().filter(|form| self.owner(form) == Some(given)) {
@@ -175,7 +177,7 @@ impl Given {
         for forms in &self.struck {
             let place = cast.iter().position(|draft| forms.iter().any(|form| draft.forms.contains_key(form)));
             let place = place.unwrap_or_else(|| {
-                cast.push(Draft { role: true, sure: true, ..Draft::default() });
+                cast.push(CharacterDraft { role: true, sure: true, ..CharacterDraft::default() });
                 cast.len() - 1
             });
             roles.extend(forms.iter().map(|form| (form.clone(), place)));
@@ -185,7 +187,7 @@ impl Given {
 
     /// Returns an attribution with exactly the known characters; quotations of others become unknown.
     pub(super) fn close(&self, mut attribution: Attribution) -> Attribution {
-        let blank = |known: &Known| Person {
+        let blank = |known: &KnownCharacter| Person {
             name: known.name.clone(),
             aliases: known.aliases.clone().unwrap_or_default(),
             gender: known.gender.unwrap_or(Gender::Unknown),
@@ -214,7 +216,7 @@ impl Given {
                 }
             }
         }
-        people.sort_by(|(_, a), (_, b)| order(a, b));
+        people.sort_by(|(_, a), (_, b)| compare_people(a, b));
         let places: BTreeMap<usize, usize> =
             people.iter().enumerate().map(|(place, &(given, _))| (given, place)).collect();
         for quotation in &mut attribution.quotations {
@@ -232,14 +234,14 @@ impl Given {
 
 /// English names that the rules would not find, as word sequences.
 #[derive(Debug, Default)]
-pub(super) struct Phrases {
+pub(super) struct KnownPhrases {
     /// By first word: the words in lower case, each with whether it must be capitalised.
     list: BTreeMap<String, Vec<Vec<(String, bool)>>>,
 }
 
-impl Phrases {
+impl KnownPhrases {
     /// Collects the names to search for. Names that are role nouns are left to the role rules.
-    pub(super) fn new(given: &Given) -> Self {
+    pub(super) fn new(given: &KnownCharacters) -> Self {
         let mut phrases = Self::default();
         for form in given.fresh() {
             let words: Vec<(String, bool)> = form
@@ -275,7 +277,7 @@ impl Phrases {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::attribution::{Kind, read, read_with};
+    use crate::attribution::{QuotationKind, attribute, attribute_with};
     use crate::schema::Language;
 
     const EN: &str = "Captain Hale came in with Ruth Hallow. Hale sat down. Ruth smiled.\n\n“One,” said Captain Hale.\n\n\
@@ -284,19 +286,19 @@ mod tests {
     const ZH: &str = "江守田和孟秋云进了门。江守田道：“一。”\n\n孟秋云说：“二。”\n\n江守田又道：“三。”\n\n秋云道：“四。”\n\n\
                       老者道：“五。”\n\n江守田道：“六。”\n\n孟秋云说：“七。”\n\n灯花婆道：“八。”\n\n老者道：“九。”\n";
 
-    fn known(name: &str, aliases: Option<&[&str]>) -> Known {
+    fn known(name: &str, aliases: Option<&[&str]>) -> KnownCharacter {
         let aliases = aliases.map(|aliases| aliases.iter().map(|&alias| alias.to_owned()).collect());
-        Known { name: name.to_owned(), aliases, gender: None }
+        KnownCharacter { name: name.to_owned(), aliases, gender: None }
     }
 
     fn aliases(text: &str, language: Language) -> Aliases {
-        Aliases::of(&read(text, language, false))
+        Aliases::of(&attribute(text, language, false))
     }
 
     /// Returns what a character says in the corrected attribution; `-` for an unknown speaker.
     fn lines(text: &str, language: Language, aliases: &Aliases, name: &str) -> String {
         assert_eq!(aliases.faults(), []);
-        let attribution = read_with(text, language, false, aliases);
+        let attribution = attribute_with(text, language, false, aliases);
         let mut names: Vec<&str> = attribution.people.iter().map(|person| person.name.as_str()).collect();
         let mut wanted: Vec<&str> = aliases.people.iter().map(|person| person.name.as_str()).collect();
         names.sort_unstable();
@@ -316,7 +318,7 @@ mod tests {
     }
 
     /// Returns the character with a name.
-    fn of<'a>(aliases: &'a mut Aliases, name: &str) -> &'a mut Known {
+    fn of<'a>(aliases: &'a mut Aliases, name: &str) -> &'a mut KnownCharacter {
         aliases
             .people
             .iter_mut()
@@ -327,12 +329,12 @@ mod tests {
     #[test]
     fn what_the_rules_say_themselves_changes_nothing() {
         for (language, text) in [(Language::En, EN), (Language::Zh, ZH)] {
-            let plain = read(text, language, false);
-            assert_eq!(read_with(text, language, false, &Aliases::of(&plain)), plain);
+            let plain = attribute(text, language, false);
+            assert_eq!(attribute_with(text, language, false, &Aliases::of(&plain)), plain);
             // The order of the list makes no difference.
             let mut turned = Aliases::of(&plain);
             turned.people.reverse();
-            assert_eq!(read_with(text, language, false, &turned), plain);
+            assert_eq!(attribute_with(text, language, false, &turned), plain);
         }
     }
 
@@ -416,13 +418,13 @@ mod tests {
             aliases.people.retain(|person| person.name != name);
             aliases.ignore.push(name.to_owned());
             assert_eq!(aliases.faults(), []);
-            let attribution = read_with(text, language, false, &aliases);
+            let attribution = attribute_with(text, language, false, &aliases);
             let quotation = attribution
                 .quotations
                 .iter()
                 .find(|quotation| quotation.text == line)
                 .expect("the text contains this quotation");
-            assert_ne!(quotation.kind, Some(Kind::Explicit), "{quotation:?}");
+            assert_ne!(quotation.kind, Some(QuotationKind::Explicit), "{quotation:?}");
             assert!(attribution.people.iter().all(|person| person.name != name));
         }
     }
@@ -448,11 +450,11 @@ mod tests {
         ] {
             let open = Aliases { people: vec![known(name, None)], ..Aliases::default() };
             assert_eq!(lines(text, language, &open, name), expected);
-            assert_eq!(read_with(text, language, false, &open).people[0].aliases.len(), 1);
+            assert_eq!(attribute_with(text, language, false, &open).people[0].aliases.len(), 1);
             let closed = Aliases { people: vec![known(name, Some(&[]))], ..Aliases::default() };
             assert_ne!(lines(text, language, &closed, name), expected);
             let stranger = Aliases { people: vec![known("Ishmael", None), known(name, None)], ..Aliases::default() };
-            assert_eq!(stranger.missing(&read_with(text, language, false, &stranger)), ["Ishmael"]);
+            assert_eq!(stranger.missing(&attribute_with(text, language, false, &stranger)), ["Ishmael"]);
         }
     }
 
@@ -470,7 +472,7 @@ mod tests {
                 let aliases = Aliases { people: people.to_vec(), ..Aliases::default() };
                 assert!(lines(text, language, &aliases, names[she]).contains(['T', '三']), "{}", names[she]);
                 assert!(
-                    read_with(text, language, false, &aliases)
+                    attribute_with(text, language, false, &aliases)
                         .people
                         .iter()
                         .all(|person| person.gender != Gender::Unknown)
@@ -500,16 +502,16 @@ mod tests {
     #[test]
     fn a_play_is_corrected_too() {
         let play = "INT. ROOM\n\nRUTH\nOne.\n\nMISS HALLOW\nTwo.\n\nCHORUS\nThree.\n";
-        let mut aliases = Aliases::of(&read(play, Language::En, true));
+        let mut aliases = Aliases::of(&attribute(play, Language::En, true));
         aliases.people.retain(|person| person.name == "Ruth");
         of(&mut aliases, "Ruth")
             .aliases
             .as_mut()
             .expect("`Aliases::of` lists every alias")
             .push("Miss Hallow".to_owned());
-        let attribution = read_with(play, Language::En, true, &aliases);
-        let kinds: Vec<Option<Kind>> = attribution.quotations.iter().map(|quotation| quotation.kind).collect();
-        assert_eq!(kinds, [Some(Kind::Script), Some(Kind::Script), None]);
+        let attribution = attribute_with(play, Language::En, true, &aliases);
+        let kinds: Vec<Option<QuotationKind>> = attribution.quotations.iter().map(|quotation| quotation.kind).collect();
+        assert_eq!(kinds, [Some(QuotationKind::Script), Some(QuotationKind::Script), None]);
         assert_eq!((attribution.people.len(), attribution.people[0].lines), (1, 2));
     }
 
@@ -522,7 +524,7 @@ mod tests {
         for language in Language::ALL {
             for (text, script) in [("", false), (EN, false), (ZH, false), (EN, true), ("我道：“一。”", false)]
             {
-                let attribution = read_with(text, language, script, &aliases);
+                let attribution = attribute_with(text, language, script, &aliases);
                 assert_eq!(attribution.people.len(), odd.len());
             }
         }

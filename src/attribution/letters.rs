@@ -15,10 +15,10 @@ const LONGEST: usize = 80;
 const LEAD: usize = 240;
 
 /// Marks the quotations that are writing rather than speech.
-pub(super) fn mark(chars: &[char], paragraphs: &[Paragraph], spans: &mut [Span], language: Language) {
+pub(super) fn mark_written(chars: &[char], paragraphs: &[Paragraph], spans: &mut [Span], language: Language) {
     let mut at = 0;
     while at < spans.len() {
-        let page = Page { chars, paragraphs, spans };
+        let page = QuotedWriting { chars, paragraphs, spans };
         let end = match language {
             Language::En => page.english(at),
             Language::Zh => page.chinese(at),
@@ -29,13 +29,13 @@ pub(super) fn mark(chars: &[char], paragraphs: &[Paragraph], spans: &mut [Span],
 }
 
 /// The quotations of a book with the surrounding text.
-struct Page<'a> {
+struct QuotedWriting<'a> {
     chars: &'a [char],
     paragraphs: &'a [Paragraph],
     spans: &'a [Span],
 }
 
-impl Page<'_> {
+impl QuotedWriting<'_> {
     fn text(&self, at: usize) -> &[char] {
         &self.chars[self.spans[at].start..self.spans[at].end]
     }
@@ -87,9 +87,9 @@ impl Page<'_> {
         let mut body = at;
         let mut greeted = false;
         while (body == at && self.bare(at) || body > at && self.follows(body))
-            && (greets(self.text(body)) || dated(self.text(body)))
+            && (is_greeting(self.text(body)) || is_date_line(self.text(body)))
         {
-            greeted |= greets(self.text(body));
+            greeted |= is_greeting(self.text(body));
             body += 1;
         }
         if !greeted || !self.follows(body) {
@@ -99,12 +99,14 @@ impl Page<'_> {
         let brought = self.brought(at);
         let tagged = self.tagged(at);
         let known = greeted || brought;
-        let opens = known || salutes(self.text(at));
-        let mut foot = (body..end).find(|&k| closes(self.text(k), known));
+        let opens = known || opens_with_greeting(self.text(at));
+        let mut foot = (body..end).find(|&k| is_closing(self.text(k), known));
         if foot.is_none() && (end - 1 == at || self.bare(end - 1)) {
             let reach = if opens { LONGEST } else { 1 };
             let mut run = (end..self.spans.len().min(end + reach)).take_while(|&k| self.follows(k));
-            foot = run.find(|&k| closes(self.text(k), opens) || known && shouted(self.text(k)) && signs(self.text(k)));
+            foot = run.find(|&k| {
+                is_closing(self.text(k), opens) || known && is_upper_case(self.text(k)) && is_signature(self.text(k))
+            });
         }
         let length = self.spans[end - 1].end - self.spans[at].start;
         if !(known || tagged || foot.is_some() && (opens || length > 100)) {
@@ -113,7 +115,7 @@ impl Page<'_> {
         let mut stop = end.max(foot.map_or(0, |foot| foot + 1));
         while foot.is_some() && stop - at < LONGEST && self.follows(stop) {
             let text = self.text(stop);
-            if !(signs(text) || closes(text, true) || text.starts_with(&['P', '.'])) {
+            if !(is_signature(text) || is_closing(text, true) || text.starts_with(&['P', '.'])) {
                 break;
             }
             stop = self.chain(stop);
@@ -133,8 +135,8 @@ impl Page<'_> {
         }
         // A comma separates `taking out the letter, said` from what the letter said.
         let parted: Vec<char> =
-            sentence(lead).iter().flat_map(|&c| if c == ',' { vec![' ', '&', ' '] } else { vec![c] }).collect();
-        let words = words(&parted);
+            last_sentence(lead).iter().flat_map(|&c| if c == ',' { vec![' ', '&', ' '] } else { vec![c] }).collect();
+        let words = lower_case_words(&parted);
         let class = |i: usize| ENGLISH.class(&words[i]);
         let is = |i: usize, bits: u32| words.get(i).is_some_and(|word| ENGLISH.is(word, bits));
         let told = |i: usize| i > 0 && is(i - 1, WRITING);
@@ -165,7 +167,7 @@ impl Page<'_> {
         let rest = self.rest(at);
         let comma = self.text(at).last() == Some(&',');
         let stop = rest.iter().position(|c| matches!(c, ',' | '.' | ';' | ':' | '!' | '?' | '—')).unwrap_or(rest.len());
-        let words = words(&rest[..stop.min(60)]);
+        let words = lower_case_words(&rest[..stop.min(60)]);
         let Some(verb) = words.iter().take(4).position(|word| ENGLISH.is(word, SPEECH | WRITES)) else { return false };
         let writes = ENGLISH.is(&words[verb], WRITES) && (verb == 0 || comma);
         writes || comma && words.starts_with(&["so".to_owned(), "ran".to_owned()])
@@ -182,13 +184,13 @@ impl Page<'_> {
             && rest.get(stop) != Some(&'：')
             && CHINESE.writes.tail(&rest[..stop]) > 1
             && rest[stop - 1] == '道';
-        let known = written(&lead) || tag || greets_zh(&head) || closes_zh(self.text(end - 1));
+        let known = is_introduced_zh(&lead) || tag || is_greeting_zh(&head) || is_closing_zh(self.text(end - 1));
         if known { end } else { at }
     }
 }
 
 /// Whether the Chinese narration before a quotation introduces it as writing: `信上说：`, `便写道：`, `牌上写着`.
-fn written(lead: &[char]) -> bool {
+fn is_introduced_zh(lead: &[char]) -> bool {
     let stop = lead.iter().rposition(|c| c.is_alphabetic()).map_or(0, |i| i + 1);
     let start = lead[..stop].iter().rposition(|c| !c.is_alphabetic()).map_or(0, |i| i + 1);
     let clause = &lead[start..stop];
@@ -213,14 +215,14 @@ fn written(lead: &[char]) -> bool {
 }
 
 /// Whether a Chinese quotation begins like a letter: `敬启者：`, `亲爱的某某：`, `某某兄台鉴：`.
-fn greets_zh(head: &[char]) -> bool {
+fn is_greeting_zh(head: &[char]) -> bool {
     let Some(stop) = head.iter().position(|c| matches!(c, '：' | ':')) else { return false };
     let greeting = &head[..stop];
     stop > 1 && (CHINESE.greetings.head(greeting) > 0 || CHINESE.greetings.tail(greeting) > 0)
 }
 
 /// Whether a Chinese quotation ends like a letter: `弟某某顿首`, `此致敬礼。`
-fn closes_zh(text: &[char]) -> bool {
+fn is_closing_zh(text: &[char]) -> bool {
     let tail: Vec<char> = text[text.len().saturating_sub(12)..].iter().map(|&c| CHINESE.fold(c)).collect();
     let stop = tail.iter().rposition(|c| c.is_alphabetic()).map_or(0, |i| i + 1);
     // Only a name may follow the closing.
@@ -233,24 +235,24 @@ fn closes_zh(text: &[char]) -> bool {
 }
 
 /// Whether an English paragraph is only a greeting: `My dear Ruth,`.
-fn greets(text: &[char]) -> bool {
-    let ends = matches!(text.last(), Some(',' | ':' | ';' | '—' | '-')) || shouted(text);
+fn is_greeting(text: &[char]) -> bool {
+    let ends = matches!(text.last(), Some(',' | ':' | ';' | '—' | '-')) || is_upper_case(text);
     // A date may precede it on the lines above.
     let line = text.rsplit(|&c| c == '\n').next().unwrap_or_default();
-    ends && text.len() < 120 && line.len() < 60 && salutation(&words(line))
+    ends && text.len() < 120 && line.len() < 60 && is_salutation(&lower_case_words(line))
 }
 
 /// Whether English text opens with a greeting that is set off from the rest: `Dear Sir,—I have your letter`.
-fn salutes(text: &[char]) -> bool {
+fn opens_with_greeting(text: &[char]) -> bool {
     let head = &text[..text.len().min(60)];
     let stop = head.iter().position(|c| matches!(c, ',' | ':' | ';' | '—' | '\n' | '\r'));
     let Some(stop) = stop.filter(|&stop| stop > 2) else { return false };
     let set_off =
         matches!(head[stop], ':' | '\n' | '\r') || matches!(head.get(stop + 1), Some('—' | '-' | '\n' | '\r'));
-    set_off && salutation(&words(&head[..stop]))
+    set_off && is_salutation(&lower_case_words(&head[..stop]))
 }
 
-fn salutation(words: &[String]) -> bool {
+fn is_salutation(words: &[String]) -> bool {
     let own = words.iter().take_while(|word| matches!(word.as_str(), "my" | "own" | "very" | "most")).count();
     match words.get(own).map(String::as_str) {
         Some("sir" | "sirs" | "madam" | "gentlemen") => words.len() == 1,
@@ -260,12 +262,12 @@ fn salutation(words: &[String]) -> bool {
 }
 
 /// Whether an English paragraph is only a date line: `Harwich, Sept. 6.`
-fn dated(text: &[char]) -> bool {
+fn is_date_line(text: &[char]) -> bool {
     const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
     if text.len() > 90 || text.contains(&'!') || text.contains(&'?') {
         return false;
     }
-    let words = words(text);
+    let words = lower_case_words(text);
     let number = words.iter().any(|word| word.starts_with(|c: char| c.is_ascii_digit()));
     let month = |word: &String| MONTHS.iter().any(|month| word.starts_with(month)) && word.len() < 10;
     let day = |word: &String| word.len() > 5 && word.ends_with("day");
@@ -274,8 +276,8 @@ fn dated(text: &[char]) -> bool {
 
 /// Whether an English paragraph ends like a letter: `Yours truly, J. Hale`. If it is `known` to be a letter, `Yours,`
 /// is enough.
-fn closes(text: &[char], known: bool) -> bool {
-    let tail = words(&text[text.len().saturating_sub(90)..]);
+fn is_closing(text: &[char], known: bool) -> bool {
+    let tail = lower_case_words(&text[text.len().saturating_sub(90)..]);
     let tail = &tail[tail.len().saturating_sub(12)..];
     tail.iter().enumerate().any(|(i, word)| {
         let next = tail.get(i + 1).map(String::as_str).unwrap_or_default();
@@ -290,35 +292,35 @@ fn closes(text: &[char], known: bool) -> bool {
 }
 
 /// Whether an English paragraph is only a name.
-fn signs(text: &[char]) -> bool {
+fn is_signature(text: &[char]) -> bool {
     let words: Vec<&[char]> = text.split(|c| c.is_whitespace()).filter(|word| !word.is_empty()).collect();
     let capital = |word: &&[char]| word[0].is_uppercase() && !word.contains(&'!') && !word.contains(&'?');
     words.len() < 6 && words.iter().all(capital)
 }
 
 /// Whether the text has no lower-case letters, and more than three capitals.
-fn shouted(text: &[char]) -> bool {
+fn is_upper_case(text: &[char]) -> bool {
     !text.iter().any(|c| c.is_lowercase()) && text.iter().filter(|c| c.is_uppercase()).count() > 3
 }
 
 /// Returns the last sentence of the narration.
-fn sentence(lead: &[char]) -> &[char] {
+fn last_sentence(lead: &[char]) -> &[char] {
     let end = lead.iter().rposition(|c| c.is_alphanumeric()).map_or(0, |i| i + 1);
     let start = (0..end).rev().find(|&i| {
         let stop = matches!(lead[i], '.' | '!' | '?' | '”' | '"');
         let word = lead[..i].rsplit(|c| !c.is_alphabetic()).next().unwrap_or_default();
-        stop && !(lead[i] == '.' && (word.len() == 1 || ENGLISH.is(&lower(word), ABBREVIATION)))
+        stop && !(lead[i] == '.' && (word.len() == 1 || ENGLISH.is(&lower_case(word), ABBREVIATION)))
     });
     &lead[start.map_or(0, |start| start + 1)..end]
 }
 
 /// Returns the words of English text in lower case.
-fn words(text: &[char]) -> Vec<String> {
+fn lower_case_words(text: &[char]) -> Vec<String> {
     let within = |c: &char| c.is_alphanumeric() || matches!(c, '\'' | '’' | '&');
-    text.split(|c| !within(c)).filter(|word| !word.is_empty()).map(lower).collect()
+    text.split(|c| !within(c)).filter(|word| !word.is_empty()).map(lower_case).collect()
 }
 
-fn lower(word: &[char]) -> String {
+fn lower_case(word: &[char]) -> String {
     word.iter().flat_map(|&c| if c == '’' { '\'' } else { c }.to_lowercase()).collect()
 }
 
@@ -331,7 +333,7 @@ fn trimmed(chars: &[char]) -> &[char] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::attribution::{Attribution, read};
+    use crate::attribution::{Attribution, attribute};
 
     fn texts(text: &str, attribution: &Attribution) -> Vec<String> {
         let cut = |letter: &crate::attribution::Letter| {
@@ -342,7 +344,7 @@ mod tests {
 
     /// Checks which parts of a text are writing and which are speech.
     fn check(language: Language, text: &str, letters: &[&str], spoken: &[&str]) {
-        let attribution = read(text, language, false);
+        let attribution = attribute(text, language, false);
         assert_eq!(texts(text, &attribution), letters, "{text}");
         let found: Vec<&str> = attribution.quotations.iter().map(|quotation| quotation.text.as_str()).collect();
         assert_eq!(found, spoken, "{text}");
@@ -385,7 +387,7 @@ mod tests {
             ("“My dear,” he said, as he wrote, “sit down.”", 0, 2),
             ("Tom spoke to this effect: “I was never there, and I never will be.”", 0, 1),
         ] {
-            let attribution = read(text, Language::En, false);
+            let attribution = attribute(text, Language::En, false);
             assert_eq!((attribution.letters.len(), attribution.quotations.len()), (letters, spoken), "{text}");
         }
     }
@@ -405,7 +407,7 @@ mod tests {
             ("罗守田放下信，说：“船修好了。”", 0, 1),
             ("侍书道：“船修好了。”", 0, 1),
         ] {
-            let attribution = read(text, Language::Zh, false);
+            let attribution = attribute(text, Language::Zh, false);
             assert_eq!((attribution.letters.len(), attribution.quotations.len()), (letters, spoken), "{text}");
         }
     }

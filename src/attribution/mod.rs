@@ -24,7 +24,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::aliases::Aliases;
-use self::known_characters::Given;
+use self::known_characters::KnownCharacters;
 use crate::schema::Language;
 
 /// Grammatical gender of a character, pronoun or noun, where the text shows it.
@@ -68,7 +68,7 @@ pub struct Person {
 
 /// How a quotation's speaker was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum QuotationKind {
     /// By a name with a speech verb.
     Explicit,
     /// By a pronoun or role noun with a speech verb.
@@ -79,7 +79,7 @@ pub enum Kind {
     Script,
 }
 
-impl Kind {
+impl QuotationKind {
     /// Returns the value as written in output.
     #[must_use]
     pub const fn word(self) -> &'static str {
@@ -104,7 +104,7 @@ pub struct Quotation {
     /// Index into [`Attribution::people`]; null if the speaker is unknown.
     pub speaker: Option<usize>,
     /// How the speaker was found; null if the speaker is unknown.
-    pub kind: Option<Kind>,
+    pub kind: Option<QuotationKind>,
     /// Confidence in the speaker, 0 to 1.
     pub confidence: f32,
     /// A stage direction, or an action of the speaker in the same paragraph that reads as a sentence of its own.
@@ -148,8 +148,8 @@ pub struct Attribution {
 ///
 /// If `script` is set, speeches follow their speakers' names, as in a play; such a book needs no quotation marks.
 #[must_use]
-pub fn read(text: &str, language: Language, script: bool) -> Attribution {
-    attribute(&text.chars().collect::<Vec<char>>(), language, script, &Given::default())
+pub fn attribute(text: &str, language: Language, script: bool) -> Attribution {
+    attribute_chars(&text.chars().collect::<Vec<char>>(), language, script, &KnownCharacters::default())
 }
 
 /// Attributes the quotations of a book by rule to a given list of characters only.
@@ -158,23 +158,23 @@ pub fn read(text: &str, language: Language, script: bool) -> Attribution {
 /// apart from the listed characters and reported as unknown. A list that equals what the rules find by themselves
 /// changes nothing.
 #[must_use]
-pub fn read_with(text: &str, language: Language, script: bool, aliases: &Aliases) -> Attribution {
+pub fn attribute_with(text: &str, language: Language, script: bool, aliases: &Aliases) -> Attribution {
     let chars: Vec<char> = text.chars().collect();
-    let plain = attribute(&chars, language, script, &Given::default());
+    let plain = attribute_chars(&chars, language, script, &KnownCharacters::default());
     if Aliases::of(&plain) == *aliases {
         return plain;
     }
-    let given = Given::new(aliases, &plain);
-    given.close(if script { plain } else { attribute(&chars, language, script, &given) })
+    let given = KnownCharacters::new(aliases, &plain);
+    given.close(if script { plain } else { attribute_chars(&chars, language, script, &given) })
 }
 
-fn attribute(chars: &[char], language: Language, script: bool, given: &Given) -> Attribution {
+fn attribute_chars(chars: &[char], language: Language, script: bool, given: &KnownCharacters) -> Attribution {
     if script {
         return script::read(chars);
     }
     let paragraphs = paragraphs::paragraphs(chars);
     let mut spans = quotations::quotations(chars, &paragraphs, language);
-    letters::mark(chars, &paragraphs, &mut spans, language);
+    letters::mark_written(chars, &paragraphs, &mut spans, language);
     let (cast, found) = match language {
         Language::En => english::attribute(chars, &paragraphs, &spans, given),
         Language::Zh => chinese::attribute(chars, &paragraphs, &spans, given),
@@ -195,7 +195,7 @@ fn attribute(chars: &[char], language: Language, script: bool, given: &Given) ->
             action: found.action,
         })
         .collect();
-    Attribution { letters, ..people::settle(cast, quotations, paragraphs) }
+    Attribution { letters, ..people::finish(cast, quotations, paragraphs) }
 }
 
 /// Returns the simplified form of a traditional character if the tables have it, else the character itself.
@@ -205,7 +205,7 @@ pub(crate) fn folded(c: char) -> char {
 
 /// Returns the JSON lines of `extract --quotes --json`: one per character that speaks or is named, then one per
 /// quotation.
-pub fn lines<'a>(attribution: &'a Attribution, book: &'a str) -> impl Iterator<Item = serde_json::Value> + 'a {
+pub fn json_lines<'a>(attribution: &'a Attribution, book: &'a str) -> impl Iterator<Item = serde_json::Value> + 'a {
     let people = attribution
         .people
         .iter()
@@ -219,7 +219,7 @@ pub fn lines<'a>(attribution: &'a Attribution, book: &'a str) -> impl Iterator<I
             "quote": quotation.text,
             "speaker": quotation.speaker.map(|id| attribution.people[id].name.as_str()),
             "speaker_id": quotation.speaker,
-            "kind": quotation.kind.map(Kind::word),
+            "kind": quotation.kind.map(QuotationKind::word),
         })
     });
     people.chain(quotations)
@@ -263,9 +263,9 @@ mod tests {
     use super::*;
 
     /// Checks the kind and speaker of each quotation; the speaker may be given by any of its names.
-    fn check(text: &str, language: Language, expected: &[(&str, Option<Kind>)]) {
-        let attribution = read(text, language, false);
-        let found: Vec<Option<Kind>> = attribution.quotations.iter().map(|quotation| quotation.kind).collect();
+    fn check(text: &str, language: Language, expected: &[(&str, Option<QuotationKind>)]) {
+        let attribution = attribute(text, language, false);
+        let found: Vec<Option<QuotationKind>> = attribution.quotations.iter().map(|quotation| quotation.kind).collect();
         assert_eq!(found, expected.iter().map(|(_, kind)| *kind).collect::<Vec<_>>(), "{:?}", attribution.people);
         for (quotation, (name, _)) in attribution.quotations.iter().zip(expected) {
             let person = quotation.speaker.map(|speaker| &attribution.people[speaker]);
@@ -283,11 +283,11 @@ mod tests {
             text,
             Language::En,
             &[
-                ("Mrs. Hallow", Some(Kind::Explicit)),
-                ("Mr. Hallow", Some(Kind::Explicit)),
-                ("Mrs. Hallow", Some(Kind::Implicit)),
-                ("Mr. Hallow", Some(Kind::Anaphoric)),
-                ("Mrs. Hallow", Some(Kind::Anaphoric)),
+                ("Mrs. Hallow", Some(QuotationKind::Explicit)),
+                ("Mr. Hallow", Some(QuotationKind::Explicit)),
+                ("Mrs. Hallow", Some(QuotationKind::Implicit)),
+                ("Mr. Hallow", Some(QuotationKind::Anaphoric)),
+                ("Mrs. Hallow", Some(QuotationKind::Anaphoric)),
             ],
         );
     }
@@ -296,7 +296,7 @@ mod tests {
     fn joins_names_on_evidence_and_not_by_surname() {
         let text = "Ruth Hallow came in first. Ruth smiled. “Here,” said Ruth.\n\n“Where?” asked Miss Ruth’s brother, Tom Hallow. Tom laughed.\n\n\
                     “There,” said Tom.\n";
-        let attribution = read(text, Language::En, false);
+        let attribution = attribute(text, Language::En, false);
         let of = |name: &str| {
             attribution
                 .people
@@ -312,12 +312,12 @@ mod tests {
     fn names_chinese_speakers_in_both_scripts() {
         let simplified = "江守田道：“潮退了没有？”\n\n“退了。”孟秋云说，“石头都露出来了。”\n\n“那就走罢。”\n\n江守田又问：“船呢？”孟秋云笑道：“在后头。”\n";
         let expected = [
-            ("江守田", Some(Kind::Explicit)),
-            ("孟秋云", Some(Kind::Explicit)),
-            ("孟秋云", Some(Kind::Explicit)),
-            ("江守田", Some(Kind::Implicit)),
-            ("江守田", Some(Kind::Explicit)),
-            ("孟秋云", Some(Kind::Explicit)),
+            ("江守田", Some(QuotationKind::Explicit)),
+            ("孟秋云", Some(QuotationKind::Explicit)),
+            ("孟秋云", Some(QuotationKind::Explicit)),
+            ("江守田", Some(QuotationKind::Implicit)),
+            ("江守田", Some(QuotationKind::Explicit)),
+            ("孟秋云", Some(QuotationKind::Explicit)),
         ];
         check(simplified, Language::Zh, &expected);
         let traditional = "江守田道：「潮退了沒有？」\n\n「退了。」孟秋雲說，「石頭都露出來了。」\n\n「那就走罷。」\n\n江守田又問：「船呢？」孟秋雲笑道：「在後頭。」\n";
@@ -327,8 +327,8 @@ mod tests {
 
     #[test]
     fn prints_a_line_per_person_and_quotation() {
-        let attribution = read("“Sit,” said Mr. Hallow.\n", Language::En, false);
-        let lines: Vec<String> = lines(&attribution, "tide").map(|line| line.to_string()).collect();
+        let attribution = attribute("“Sit,” said Mr. Hallow.\n", Language::En, false);
+        let lines: Vec<String> = json_lines(&attribution, "tide").map(|line| line.to_string()).collect();
         assert_eq!(
             lines,
             [
@@ -344,7 +344,7 @@ mod tests {
         {
             for language in Language::ALL {
                 for script in [false, true] {
-                    let attribution = read(text, language, script);
+                    let attribution = attribute(text, language, script);
                     assert!(attribution.quotations.iter().all(|quotation| quotation.start <= quotation.end), "{text}");
                 }
             }

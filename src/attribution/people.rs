@@ -6,10 +6,10 @@ use super::{Attribution, Gender, Paragraph, Person, Quotation};
 
 /// A character during attribution.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Draft {
+pub(super) struct CharacterDraft {
     /// Name forms with their counts in the book.
     pub(super) forms: BTreeMap<String, u32>,
-    /// The main name if decided; else [`Draft::fullest`] chooses it.
+    /// The main name if decided; else [`CharacterDraft::fullest`] chooses it.
     pub(super) name: Option<String>,
     /// Count of feminine evidence.
     pub(super) female: u32,
@@ -28,7 +28,7 @@ pub(super) struct Draft {
 /// Score for a character to whom a role noun certainly refers.
 pub(super) const SURE: f32 = 12.0;
 
-impl Draft {
+impl CharacterDraft {
     /// Returns the gender, where the evidence is clear.
     pub(super) fn gender(&self) -> Gender {
         if let Some(gender) = self.fixed {
@@ -77,17 +77,21 @@ impl Draft {
 
 /// The speaker of a quotation, as found by the rules.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Found {
+pub(super) struct SpeakerAssignment {
     /// Index into the drafts.
     pub(super) speaker: Option<usize>,
-    pub(super) kind: Option<super::Kind>,
+    pub(super) kind: Option<super::QuotationKind>,
     pub(super) confidence: f32,
     pub(super) action: Option<String>,
 }
 
 /// Builds the result: drops characters that neither speak nor are named, sorts the rest by quotations, mentions and
 /// name, and renumbers the speakers.
-pub(super) fn settle(cast: Vec<Draft>, mut quotations: Vec<Quotation>, paragraphs: Vec<Paragraph>) -> Attribution {
+pub(super) fn finish(
+    cast: Vec<CharacterDraft>,
+    mut quotations: Vec<Quotation>,
+    paragraphs: Vec<Paragraph>,
+) -> Attribution {
     let mut lines = vec![0_u32; cast.len()];
     for quotation in &quotations {
         if let Some(speaker) = quotation.speaker {
@@ -107,7 +111,7 @@ pub(super) fn settle(cast: Vec<Draft>, mut quotations: Vec<Quotation>, paragraph
             (id, person)
         })
         .collect();
-    people.sort_by(|(_, a), (_, b)| order(a, b));
+    people.sort_by(|(_, a), (_, b)| compare_people(a, b));
     let places: BTreeMap<usize, usize> = people.iter().enumerate().map(|(place, &(id, _))| (id, place)).collect();
     for quotation in &mut quotations {
         quotation.speaker = quotation.speaker.map(|id| places[&id]);
@@ -117,6 +121,6 @@ pub(super) fn settle(cast: Vec<Draft>, mut quotations: Vec<Quotation>, paragraph
 }
 
 /// Compares by quotations, then mentions (both descending), then name.
-pub(super) fn order(a: &Person, b: &Person) -> std::cmp::Ordering {
+pub(super) fn compare_people(a: &Person, b: &Person) -> std::cmp::Ordering {
     (b.lines, b.mentions).cmp(&(a.lines, a.mentions)).then_with(|| a.name.cmp(&b.name))
 }

@@ -34,9 +34,9 @@ enum Marks {
 
 /// Returns the quotations of a book in order.
 pub(super) fn quotations(chars: &[char], paragraphs: &[Paragraph], language: Language) -> Vec<Span> {
-    let (marks, marked) = marks(chars);
-    if dashes::custom(chars, paragraphs, marked) {
-        return dashes::quotations(chars, paragraphs, language);
+    let (marks, marked) = choose_marks(chars);
+    if dashes::uses_dashes(chars, paragraphs, marked) {
+        return dashes::dash_quotations(chars, paragraphs, language);
     }
     let mut spans: Vec<Span> = Vec::new();
     let mut open: Option<usize> = None;
@@ -47,9 +47,9 @@ pub(super) fn quotations(chars: &[char], paragraphs: &[Paragraph], language: Lan
         let mut at = start;
         let mut left_open = None;
         if language == Language::En
-            && open.is_some_and(|before| before + 1 == index && runs_on(chars, &paragraphs[before], paragraph))
+            && open.is_some_and(|before| before + 1 == index && continues_verse(chars, &paragraphs[before], paragraph))
         {
-            let (close, next, closed) = stanza(chars, mark, paragraph);
+            let (close, next, closed) = verse_end(chars, mark, paragraph);
             let (outer_start, outer_end) = (start, next);
             let (paragraph, continues, written) = (index, true, false);
             spans.push(Span { start, end: close, outer_start, outer_end, paragraph, continues, written });
@@ -57,11 +57,11 @@ pub(super) fn quotations(chars: &[char], paragraphs: &[Paragraph], language: Lan
             at = next;
         }
         while at < end {
-            if !opens(chars, at, start, end, marks) {
+            if !opens_at(chars, at, start, end, marks) {
                 at += 1;
                 continue;
             }
-            let (close, next, closed) = close(chars, at, end, marks);
+            let (close, next, closed) = close_of(chars, at, end, marks);
             let (mut from, mut to) = (at + 1, close);
             while from < to && chars[from].is_whitespace() {
                 from += 1;
@@ -72,7 +72,7 @@ pub(super) fn quotations(chars: &[char], paragraphs: &[Paragraph], language: Lan
             let continues = at == start && open.is_some_and(|before| before + 1 == index);
             let (outer_start, outer_end, paragraph, written) = (at, next, index, false);
             let span = Span { start: from, end: to, outer_start, outer_end, paragraph, continues, written };
-            if from < to && (continues || !closed || speech(chars, &span, start, end, language)) {
+            if from < to && (continues || !closed || is_speech(chars, &span, start, end, language)) {
                 spans.push(span);
                 left_open = (!closed).then_some(index);
                 mark = outer_start;
@@ -85,7 +85,7 @@ pub(super) fn quotations(chars: &[char], paragraphs: &[Paragraph], language: Lan
 }
 
 /// Whether a line of verse continues in the next: both short and indented, without a blank line between them.
-fn runs_on(chars: &[char], line: &Paragraph, next: &Paragraph) -> bool {
+fn continues_verse(chars: &[char], line: &Paragraph, next: &Paragraph) -> bool {
     const LONGEST: u32 = 60;
     let indented = |paragraph: &Paragraph| chars[..paragraph.start as usize].ends_with(&[' ', ' ']);
     let breaks = chars[line.end as usize..next.start as usize].iter().filter(|&&c| c == '\n').count();
@@ -98,7 +98,7 @@ fn runs_on(chars: &[char], line: &Paragraph, next: &Paragraph) -> bool {
 
 /// Returns where a quotation ends in a line of verse that continues it, where to continue parsing, and whether a mark
 /// closed it.
-fn stanza(chars: &[char], before: usize, line: &Paragraph) -> (usize, usize, bool) {
+fn verse_end(chars: &[char], before: usize, line: &Paragraph) -> (usize, usize, bool) {
     let shut = match chars[before] {
         '‘' => '’',
         '“' => '”',
@@ -109,20 +109,20 @@ fn stanza(chars: &[char], before: usize, line: &Paragraph) -> (usize, usize, boo
     let closes = |i: &usize| {
         let inner = chars[*i] == '”' && chars[start..*i].contains(&'“');
         let after = chars[i + 1..end].first().is_none_or(|c| !c.is_alphanumeric());
-        chars[*i] == shut && *i > start && !inner && after && (ends_speech(chars[i - 1]) || chars[i - 1] == '”')
+        chars[*i] == shut && *i > start && !inner && after && (may_end_speech(chars[i - 1]) || chars[i - 1] == '”')
     };
     (start..end).find(closes).map_or((end, end, false), |i| (i, i + 1, true))
 }
 
 /// Returns which marks open words more often, double or single, and how often.
-fn marks(chars: &[char]) -> (Marks, usize) {
+fn choose_marks(chars: &[char]) -> (Marks, usize) {
     let (mut double, mut single) = (0_usize, 0_usize);
     let mut before = '\n';
     for pair in chars.windows(2) {
         match pair[0] {
             '“' | '「' | '«' | '『' | '„' | '＂' => double += 2,
             '"' | '”' => double += 1,
-            '‘' | '\'' | '`' if begins(before) && !pair[1].is_whitespace() => single += 2,
+            '‘' | '\'' | '`' if may_precede_opening(before) && !pair[1].is_whitespace() => single += 2,
             _ => {}
         }
         before = pair[0];
@@ -131,48 +131,48 @@ fn marks(chars: &[char]) -> (Marks, usize) {
 }
 
 /// Whether a mark after this character may be an opening one.
-fn begins(before: char) -> bool {
+fn may_precede_opening(before: char) -> bool {
     before.is_whitespace()
         || matches!(before, '(' | '[' | '—' | '–' | '-' | '_' | '：' | '，' | '。' | '！' | '？' | '“' | '"')
 }
 
-fn opens(chars: &[char], at: usize, start: usize, end: usize, marks: Marks) -> bool {
+fn opens_at(chars: &[char], at: usize, start: usize, end: usize, marks: Marks) -> bool {
     let before = if at > start { chars[at - 1] } else { '\n' };
     let after = if at + 1 < end { chars[at + 1] } else { '\n' };
     match (chars[at], marks) {
         ('“' | '「' | '『' | '«' | '„', _) => true,
         // Some typesetters use guillemets the other way round.
-        ('»', _) => begins(before) && after.is_alphanumeric() && chars[at..end].contains(&'«'),
+        ('»', _) => may_precede_opening(before) && after.is_alphanumeric() && chars[at..end].contains(&'«'),
         // A straight mark after a word and before whitespace is a stray closing mark.
         ('"' | '＂', _) => at == start || before.is_whitespace() || !after.is_whitespace(),
-        ('‘', Marks::Single) => !elided(chars, at, end) || closing_single(chars, at, end).is_some(),
+        ('‘', Marks::Single) => !is_apostrophe(chars, at, end) || single_close(chars, at, end).is_some(),
         ('\'' | '`', Marks::Single) => {
-            begins(before)
+            may_precede_opening(before)
                 && !after.is_whitespace()
-                && (at == start || !elided(chars, at, end))
-                && closing_single(chars, at, end).is_some()
+                && (at == start || !is_apostrophe(chars, at, end))
+                && single_close(chars, at, end).is_some()
         }
         _ => false,
     }
 }
 
 /// Returns where the quotation opened at `at` ends, where to continue parsing, and whether a mark closed it.
-fn close(chars: &[char], at: usize, end: usize, marks: Marks) -> (usize, usize, bool) {
+fn close_of(chars: &[char], at: usize, end: usize, marks: Marks) -> (usize, usize, bool) {
     let found = match chars[at] {
-        '“' => curly(chars, at, end),
-        '"' | '＂' => straight(chars, at, end),
+        '“' => curly_close(chars, at, end),
+        '"' | '＂' => straight_close(chars, at, end),
         '„' => (at + 1..end).find(|&i| matches!(chars[i], '“' | '”' | '"')).map(|i| (i, i + 1)),
-        '»' => paired(chars, at, end, '»', '«'),
-        '「' => paired(chars, at, end, '「', '」'),
-        '『' => paired(chars, at, end, '『', '』'),
-        '«' => paired(chars, at, end, '«', '»'),
-        _ if marks == Marks::Single => closing_single(chars, at, end).map(|close| (close, close + 1)),
+        '»' => paired_close(chars, at, end, '»', '«'),
+        '「' => paired_close(chars, at, end, '「', '」'),
+        '『' => paired_close(chars, at, end, '『', '』'),
+        '«' => paired_close(chars, at, end, '«', '»'),
+        _ if marks == Marks::Single => single_close(chars, at, end).map(|close| (close, close + 1)),
         _ => None,
     };
     found.map_or((end, end, false), |(close, next)| (close, next, true))
 }
 
-fn paired(chars: &[char], at: usize, end: usize, open: char, shut: char) -> Option<(usize, usize)> {
+fn paired_close(chars: &[char], at: usize, end: usize, open: char, shut: char) -> Option<(usize, usize)> {
     let mut depth = 0_usize;
     for (i, &c) in chars.iter().enumerate().take(end).skip(at) {
         if c == open {
@@ -188,7 +188,7 @@ fn paired(chars: &[char], at: usize, end: usize, open: char, shut: char) -> Opti
     (at + 1..end).find(|&i| chars[i] == shut).map(|i| (i, i + 1))
 }
 
-fn curly(chars: &[char], at: usize, end: usize) -> Option<(usize, usize)> {
+fn curly_close(chars: &[char], at: usize, end: usize) -> Option<(usize, usize)> {
     let mut depth = 1_usize;
     let mut i = at + 1;
     while i < end {
@@ -213,12 +213,12 @@ fn curly(chars: &[char], at: usize, end: usize) -> Option<(usize, usize)> {
                 depth += 1;
             }
             '"' => {
-                if ends_speech(chars[i - 1]) || i + 1 == end {
+                if may_end_speech(chars[i - 1]) || i + 1 == end {
                     return Some((i, i + 1));
                 }
                 // Marked words inside the speech: skip both marks.
                 match (i + 1..end.min(i + 20)).find(|&k| matches!(chars[k], '"' | '“' | '”')) {
-                    Some(k) if chars[k] == '"' && !ends_speech(chars[k - 1]) => i = k,
+                    Some(k) if chars[k] == '"' && !may_end_speech(chars[k - 1]) => i = k,
                     _ => return Some((i, i + 1)),
                 }
             }
@@ -229,7 +229,7 @@ fn curly(chars: &[char], at: usize, end: usize) -> Option<(usize, usize)> {
     None
 }
 
-fn straight(chars: &[char], at: usize, end: usize) -> Option<(usize, usize)> {
+fn straight_close(chars: &[char], at: usize, end: usize) -> Option<(usize, usize)> {
     for i in at + 1..end {
         match chars[i] {
             '”' => return Some((i, i + 1)),
@@ -244,7 +244,7 @@ fn straight(chars: &[char], at: usize, end: usize) -> Option<(usize, usize)> {
     None
 }
 
-const fn ends_speech(c: char) -> bool {
+const fn may_end_speech(c: char) -> bool {
     matches!(
         c,
         '。' | '！'
@@ -271,17 +271,21 @@ const fn ends_speech(c: char) -> bool {
 
 /// Returns the closing mark of a quotation in single marks: the first after punctuation, else the last before the next
 /// quotation opens.
-fn closing_single(chars: &[char], at: usize, end: usize) -> Option<usize> {
+fn single_close(chars: &[char], at: usize, end: usize) -> Option<usize> {
     let shut = if chars[at] == '‘' { '’' } else { '\'' };
     let mut last = None;
     for i in at + 1..end {
         let after = if i + 1 < end { chars[i + 1] } else { '\n' };
         if chars[i] == shut && !after.is_alphanumeric() {
-            if ends_speech(chars[i - 1]) || wide(chars[i - 1]) || handed(chars, i, end) {
+            if may_end_speech(chars[i - 1]) || wide(chars[i - 1]) || tag_follows(chars, i, end) {
                 return Some(i);
             }
             last = Some(i);
-        } else if chars[i] == chars[at] && begins(chars[i - 1]) && !elided(chars, i, end) && last.is_some() {
+        } else if chars[i] == chars[at]
+            && may_precede_opening(chars[i - 1])
+            && !is_apostrophe(chars, i, end)
+            && last.is_some()
+        {
             break;
         }
     }
@@ -289,7 +293,7 @@ fn closing_single(chars: &[char], at: usize, end: usize) -> Option<usize> {
 }
 
 /// Whether a mark before a comma or full stop closes speech: a speech verb follows within four words.
-fn handed(chars: &[char], at: usize, end: usize) -> bool {
+fn tag_follows(chars: &[char], at: usize, end: usize) -> bool {
     // In `goin’, he said` the apostrophe does not end the quotation.
     if !matches!(chars.get(at + 1), Some(',' | '.')) || chars[..at].ends_with(&['i', 'n']) {
         return false;
@@ -301,7 +305,7 @@ fn handed(chars: &[char], at: usize, end: usize) -> bool {
 }
 
 /// Whether the mark is an apostrophe for omitted letters, as in `'tis`.
-fn elided(chars: &[char], at: usize, end: usize) -> bool {
+fn is_apostrophe(chars: &[char], at: usize, end: usize) -> bool {
     let word: String = chars[at + 1..end.min(at + 10)]
         .iter()
         .take_while(|c| c.is_alphabetic())
@@ -311,16 +315,16 @@ fn elided(chars: &[char], at: usize, end: usize) -> bool {
 }
 
 /// Whether marked words are spoken. False for titles of things and for words cited in a sentence, where that is clear.
-fn speech(chars: &[char], span: &Span, start: usize, end: usize, language: Language) -> bool {
+fn is_speech(chars: &[char], span: &Span, start: usize, end: usize, language: Language) -> bool {
     let words = &chars[span.start..span.end];
     let before = (start..span.outer_start).rev().find(|&i| !chars[i].is_whitespace());
     let last = words[words.len() - 1];
     let alone = (span.outer_end..end).all(|i| chars[i].is_whitespace());
-    if language == Language::En && !alone && titled(words) {
+    if language == Language::En && !alone && is_title_of_work(words) {
         return false;
     }
     let Some(before) = before else {
-        return alone || language == Language::Zh || !held(chars, span, None, end);
+        return alone || language == Language::Zh || !is_cited(chars, span, None, end);
     };
     match language {
         Language::Zh => {
@@ -328,7 +332,7 @@ fn speech(chars: &[char], span: &Span, start: usize, end: usize, language: Langu
             if matches!(c, '：' | ':') {
                 return true;
             }
-            if called(&chars[start..=before]) {
+            if introduces_name(&chars[start..=before]) {
                 return false;
             }
             let full = words.iter().any(|c| matches!(c, '。' | '！' | '？' | '．' | '…' | '!' | '?' | '～'));
@@ -355,7 +359,7 @@ fn speech(chars: &[char], span: &Span, start: usize, end: usize, language: Langu
         }
         Language::En => {
             let c = chars[before];
-            if held(chars, span, Some(before), end) {
+            if is_cited(chars, span, Some(before), end) {
                 return false;
             }
             if !c.is_alphanumeric() || matches!(last, '!' | '?' | '.' | '-' | '—' | '…') {
@@ -377,7 +381,7 @@ fn speech(chars: &[char], span: &Span, start: usize, end: usize, language: Langu
 }
 
 /// Whether the text before a mark introduces a name: `江湖人称“……”`, `绰号“……”`.
-fn called(before: &[char]) -> bool {
+fn introduces_name(before: &[char]) -> bool {
     const NAMING: [&[char]; 11] = [
         &['人', '称'],
         &['号', '称'],
@@ -396,7 +400,7 @@ fn called(before: &[char]) -> bool {
 }
 
 /// Whether marked words are a title: two or more words, all capitalised except short ones, without punctuation.
-fn titled(words: &[char]) -> bool {
+fn is_title_of_work(words: &[char]) -> bool {
     let (mut capitals, mut others) = (0, 0);
     for word in words.split(|c| c.is_whitespace()) {
         let Some(first) = word.first() else { continue };
@@ -413,7 +417,7 @@ fn titled(words: &[char]) -> bool {
 }
 
 /// Whether marked words are cited within a sentence: `“Here” was all of it`, `what she calls “a cry.”`.
-fn held(chars: &[char], span: &Span, before: Option<usize>, end: usize) -> bool {
+fn is_cited(chars: &[char], span: &Span, before: Option<usize>, end: usize) -> bool {
     let words = &chars[span.start..span.end];
     if words.iter().filter(|c| c.is_whitespace()).count() > 3 {
         return false;

@@ -6,8 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::people::{Draft, settle};
-use super::{Attribution, Kind, Quotation, flatten, number, paragraphs::paragraphs};
+use super::people::{CharacterDraft, finish};
+use super::{Attribution, Quotation, QuotationKind, flatten, number, paragraphs::paragraphs};
 use crate::text::{self, CueMark, is_several};
 
 /// Maximum length in characters of a name before a stage direction.
@@ -24,7 +24,7 @@ struct Line {
 }
 
 /// A line that may introduce a speech.
-struct Cue {
+struct ScriptCue {
     /// The speaker's name as printed.
     name: String,
     aside: Option<String>,
@@ -36,19 +36,19 @@ struct Cue {
     mark: CueMark,
 }
 
-impl Cue {
+impl ScriptCue {
     fn key(&self) -> String {
         self.name.to_lowercase()
     }
 }
 
 /// State while a script is parsed.
-struct Play<'a> {
+struct ScriptParser<'a> {
     chars: &'a [char],
     lines: Vec<Line>,
     /// The cue on each line, if any.
-    cues: Vec<Option<Cue>>,
-    cast: Vec<Draft>,
+    cues: Vec<Option<ScriptCue>>,
+    cast: Vec<CharacterDraft>,
     index: BTreeMap<String, usize>,
     quotations: Vec<Quotation>,
 }
@@ -63,29 +63,35 @@ pub(super) fn read(chars: &[char]) -> Attribution {
         lines.push(Line { start: at + head, end: at + line.len() - tail.min(line.len() - head) });
         at += line.len() + 1;
     }
-    let mut play =
-        Play { chars, lines, cues: Vec::new(), cast: Vec::new(), index: BTreeMap::new(), quotations: Vec::new() };
-    let first = play.title_page();
+    let mut play = ScriptParser {
+        chars,
+        lines,
+        cues: Vec::new(),
+        cast: Vec::new(),
+        index: BTreeMap::new(),
+        quotations: Vec::new(),
+    };
+    let first = play.title_page_end();
     play.cues = Vec::with_capacity(play.lines.len());
     while play.cues.len() < play.lines.len() {
         let line = play.cues.len();
-        let cue = (line >= first).then(|| play.cue(line)).flatten();
+        let cue = (line >= first).then(|| play.parse_cue(line)).flatten();
         let next = cue.as_ref().map_or(line, |cue| cue.last) + 1;
         play.cues.push(cue);
         play.cues.resize_with(next, || None);
     }
-    play.list_of_persons(first);
-    play.choose();
-    play.speeches();
+    play.drop_character_list(first);
+    play.keep_usual_cues();
+    play.add_speeches();
     let mut paragraphs = paragraphs(chars);
     for paragraph in &mut paragraphs {
-        paragraph.border |= heading(&chars[paragraph.start as usize..paragraph.end as usize]);
+        paragraph.border |= is_heading(&chars[paragraph.start as usize..paragraph.end as usize]);
     }
-    settle(play.cast, play.quotations, paragraphs)
+    finish(play.cast, play.quotations, paragraphs)
 }
 
 /// Whether a paragraph is a scene heading, a section heading, or the number of an act or scene.
-fn heading(chars: &[char]) -> bool {
+fn is_heading(chars: &[char]) -> bool {
     let line: String = chars.iter().take(100).collect();
     let upper = line.to_uppercase();
     let numbered = |line: &str| {
@@ -109,7 +115,7 @@ fn heading(chars: &[char]) -> bool {
 }
 
 /// Returns the closing bracket of a stage direction for its opening bracket.
-const fn closing(c: char) -> Option<char> {
+const fn closing_bracket(c: char) -> Option<char> {
     match c {
         '(' => Some(')'),
         '（' => Some('）'),
@@ -120,7 +126,7 @@ const fn closing(c: char) -> Option<char> {
     }
 }
 
-impl Play<'_> {
+impl ScriptParser<'_> {
     fn text(&self, line: usize) -> &[char] {
         &self.chars[self.lines[line].start..self.lines[line].end]
     }
@@ -130,7 +136,7 @@ impl Play<'_> {
     }
 
     /// Returns the first line after the title page.
-    fn title_page(&self) -> usize {
+    fn title_page_end(&self) -> usize {
         const KEYS: [&str; 12] = [
             "title",
             "credit",
@@ -154,15 +160,15 @@ impl Play<'_> {
     }
 
     /// Parses a cue. A cue without speech on its line must follow a blank line and precede a speech.
-    fn cue(&self, line: usize) -> Option<Cue> {
-        if self.blank(line) || heading(self.text(line)) {
+    fn parse_cue(&self, line: usize) -> Option<ScriptCue> {
+        if self.blank(line) || is_heading(self.text(line)) {
             return None;
         }
         let start = self.lines[line].start;
         let mut text: String = self.text(line).iter().collect();
         let mut last = line;
         if text::cue(&text).is_none() {
-            last = self.last_line(line);
+            last = self.last_cue_line(line);
             text = self.chars[start..self.lines[last].end].iter().collect();
         }
         let text::Cue { name, aside, speech, sure, mark } = text::cue(&text)?;
@@ -176,13 +182,13 @@ impl Play<'_> {
             .iter()
             .find_map(|voice| name.strip_suffix(voice).map(str::to_owned))
             .unwrap_or(name);
-        Some(Cue { name, aside, speech, last, sure, mark })
+        Some(ScriptCue { name, aside, speech, last, sure, mark })
     }
 
     /// Returns the last line of the stage directions that follow a possible name.
-    fn last_line(&self, line: usize) -> usize {
+    fn last_cue_line(&self, line: usize) -> usize {
         let text = self.text(line);
-        let Some(open) = text.iter().take(NAME).position(|&c| closing(c).is_some()) else { return line };
+        let Some(open) = text.iter().take(NAME).position(|&c| closing_bracket(c).is_some()) else { return line };
         let goes_on = |next: &usize| {
             let text: String = self.text(*next).iter().collect();
             let another = text::cue(&text).is_some_and(|cue| cue.sure || cue.mark == CueMark::Colon);
@@ -190,7 +196,7 @@ impl Play<'_> {
         };
         let mut last = line;
         let mut at = self.lines[line].start + open;
-        while let Some(close) = self.chars.get(at).copied().and_then(closing) {
+        while let Some(close) = self.chars.get(at).copied().and_then(closing_bracket) {
             let lines = (last..=(line + WRAPPED).min(self.lines.len() - 1)).take_while(goes_on);
             let found = lines.into_iter().find_map(|next| {
                 let from = at.max(self.lines[next].start);
@@ -205,7 +211,7 @@ impl Play<'_> {
     }
 
     /// Drops the cues in the list of characters. The list ends at a heading, or where one of its names recurs.
-    fn list_of_persons(&mut self, first: usize) {
+    fn drop_character_list(&mut self, first: usize) {
         const HEADS: [&str; 14] = [
             "dramatis personae",
             "dramatis personæ",
@@ -230,8 +236,8 @@ impl Play<'_> {
         let Some(head) = (first..self.lines.len()).find(opens) else { return };
         let mut listed: BTreeSet<String> = BTreeSet::new();
         let mut end = head + 1;
-        while end < self.lines.len() && !heading(self.text(end)) {
-            let named = self.cues[end].as_ref().map(Cue::key);
+        while end < self.lines.len() && !is_heading(self.text(end)) {
+            let named = self.cues[end].as_ref().map(ScriptCue::key);
             // `MARTHA KEEL, a widow` may speak as `MARTHA`.
             let known =
                 |name: &String| listed.iter().any(|full| full == name || full.split(' ').any(|word| word == name));
@@ -255,7 +261,7 @@ impl Play<'_> {
     }
 
     /// Keeps only cues of the form that most speeches of the script have.
-    fn choose(&mut self) {
+    fn keep_usual_cues(&mut self) {
         let mut counts: BTreeMap<(String, bool), usize> = BTreeMap::new();
         let mut sure: BTreeSet<String> = BTreeSet::new();
         for cue in self.cues.iter().flatten() {
@@ -271,7 +277,7 @@ impl Play<'_> {
         let inline = total(false, false) > total(true, false);
         // If names are in capitals, other lines of the same form are sentences.
         let capitals = total(!inline, true) * 10 > total(!inline, false) * 6;
-        let known = |cue: &Cue| {
+        let known = |cue: &ScriptCue| {
             let again = counts.get(&(cue.key(), !inline)).is_some_and(|count| *count > 1);
             let han = !cue.name.is_ascii();
             let short = if han {
@@ -286,18 +292,18 @@ impl Play<'_> {
                     CueMark::Gap => han && (again || is_several(&cue.name)),
                 }
         };
-        let own = |cue: &Cue| (cue.speech.is_some() == inline) && known(cue);
-        let names: BTreeSet<String> = self.cues.iter().flatten().filter(|cue| own(cue)).map(Cue::key).collect();
+        let own = |cue: &ScriptCue| (cue.speech.is_some() == inline) && known(cue);
+        let names: BTreeSet<String> = self.cues.iter().flatten().filter(|cue| own(cue)).map(ScriptCue::key).collect();
         for cue in &mut self.cues {
             // A play with speeches on the cue line may still put a name above verse.
-            let stays = |cue: &Cue| own(cue) || inline && names.contains(&cue.key());
+            let stays = |cue: &ScriptCue| own(cue) || inline && names.contains(&cue.key());
             *cue = cue.take().filter(stays);
         }
     }
 
-    fn speeches(&mut self) {
+    fn add_speeches(&mut self) {
         let names: BTreeSet<String> = self.cues.iter().flatten().map(|cue| cue.name.clone()).collect();
-        let titles = titles(&names);
+        let titles = short_names(&names);
         let mut i = 0;
         while i < self.lines.len() {
             let Some(cue) = self.cues[i].take() else {
@@ -311,28 +317,33 @@ impl Play<'_> {
             let mut end = if cue.speech.is_some() { self.lines[cue.last].end } else { start };
             i = cue.last + 1;
             // A wrapped speech ends at the next cue or blank line.
-            while !self.blank(i) && (cue.speech.is_none() || !heading(self.text(i)) && self.cues[i].is_none()) {
+            while !self.blank(i) && (cue.speech.is_none() || !is_heading(self.text(i)) && self.cues[i].is_none()) {
                 // A bracketed last line describes the stage, not the speaker.
                 let last = self.blank(i + 1) || self.cues[i + 1].is_some();
-                if cue.speech.is_none() || !(last && bracketed(self.text(i))) {
+                if cue.speech.is_none() || !(last && is_bracketed(self.text(i))) {
                     end = self.lines[i].end;
                 }
                 i += 1;
             }
-            self.say(speaker, start, end, asides);
+            self.add_speech(speaker, start, end, asides);
         }
     }
 
     /// Returns the character of a cue, with its name in title case; none if several speak.
-    fn speaker(&mut self, cue: &Cue, names: &BTreeSet<String>, titles: &BTreeMap<String, String>) -> Option<usize> {
-        if joins(&cue.name, names) || is_several(&cue.name) {
+    fn speaker(
+        &mut self,
+        cue: &ScriptCue,
+        names: &BTreeSet<String>,
+        titles: &BTreeMap<String, String>,
+    ) -> Option<usize> {
+        if joins_names(&cue.name, names) || is_several(&cue.name) {
             return None;
         }
-        let name = titled(&cue.name);
+        let name = title_case(&cue.name);
         let cast = &mut self.cast;
         let key = cue.key();
         let person = *self.index.entry(titles.get(&key).cloned().unwrap_or(key)).or_insert_with(|| {
-            cast.push(Draft { name: Some(name.clone()), ..Draft::default() });
+            cast.push(CharacterDraft { name: Some(name.clone()), ..CharacterDraft::default() });
             cast.len() - 1
         });
         self.cast[person].add(&name, 1);
@@ -344,12 +355,12 @@ impl Play<'_> {
     }
 
     /// Adds a speech as one quotation. Stage directions inside it are removed and become the speaker's action.
-    fn say(&mut self, speaker: Option<usize>, start: usize, end: usize, mut asides: Vec<String>) {
+    fn add_speech(&mut self, speaker: Option<usize>, start: usize, end: usize, mut asides: Vec<String>) {
         let mut words: Vec<char> = Vec::new();
         let (mut first, mut last) = (None, start);
         let mut at = start;
         while at < end {
-            let close = closing(self.chars[at])
+            let close = closing_bracket(self.chars[at])
                 .and_then(|close| self.chars[at..end].iter().position(|&c| c == close).map(|close| at + close));
             if let Some(close) = close {
                 let inside: String = flatten(&self.chars[at + 1..close]);
@@ -380,7 +391,7 @@ impl Play<'_> {
             end: number(last),
             text,
             speaker,
-            kind: speaker.map(|_| Kind::Script),
+            kind: speaker.map(|_| QuotationKind::Script),
             confidence: if speaker.is_some() { 1.0 } else { 0.0 },
             action: speaker.filter(|_| !asides.is_empty()).map(|_| asides.join("; ")),
         });
@@ -388,22 +399,22 @@ impl Play<'_> {
 }
 
 /// Whether a name joins several known names: 甲和乙. Each part must be a known name, as one person may be called 和珅.
-fn joins(name: &str, names: &BTreeSet<String>) -> bool {
+fn joins_names(name: &str, names: &BTreeSet<String>) -> bool {
     name.match_indices(['和', '与', '與', '同']).any(|(at, joint)| {
         let (one, other) = (&name[..at], &name[at + joint.len()..]);
-        names.contains(one) && (names.contains(other) || joins(other, names))
+        names.contains(one) && (names.contains(other) || joins_names(other, names))
     })
 }
 
 /// Whether a line is a single stage direction and nothing else.
-fn bracketed(line: &[char]) -> bool {
-    let close = line.first().copied().and_then(closing);
+fn is_bracketed(line: &[char]) -> bool {
+    let close = line.first().copied().and_then(closing_bracket);
     close.is_some_and(|close| line.iter().position(|&c| c == close) == Some(line.len() - 1))
 }
 
 /// Returns the short names to use for names with a title, by key: `ROOKE` for `CAPTAIN ROOKE` if no other character is
 /// called Rooke.
-fn titles(names: &BTreeSet<String>) -> BTreeMap<String, String> {
+fn short_names(names: &BTreeSet<String>) -> BTreeMap<String, String> {
     let mut bearers: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for name in names {
         let title = name.split(' ').take_while(|word| text::is_title(word.trim_end_matches('.'))).count();
@@ -426,7 +437,7 @@ fn is_technical(aside: &str) -> bool {
 }
 
 /// Converts a name in capitals to title case.
-fn titled(cue: &str) -> String {
+fn title_case(cue: &str) -> String {
     if cue.chars().any(char::is_lowercase) {
         return cue.to_owned();
     }
@@ -451,7 +462,7 @@ mod tests {
         let chars: Vec<char> = text.chars().collect();
         let attribution = read(&chars);
         for quotation in &attribution.quotations {
-            assert_eq!(quotation.kind, Some(Kind::Script));
+            assert_eq!(quotation.kind, Some(QuotationKind::Script));
         }
         attribution
             .quotations
@@ -496,7 +507,7 @@ mod tests {
             .quotations
             .iter()
             .map(|quotation| {
-                assert_eq!(quotation.kind, quotation.speaker.map(|_| Kind::Script));
+                assert_eq!(quotation.kind, quotation.speaker.map(|_| QuotationKind::Script));
                 let name = quotation.speaker.map_or("-", |speaker| attribution.people[speaker].name.as_str());
                 let action = quotation.action.as_ref().map_or(String::new(), |action| format!(" [{action}]"));
                 format!("{name}: {}{action}", quotation.text)

@@ -5,11 +5,11 @@
 
 use std::collections::BTreeMap;
 
-use super::{Gender, Kind};
+use super::{Gender, QuotationKind};
 
 /// What the narration says about the speaker of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Cue {
+pub(super) enum SpeakerCue {
     /// A name with a speech verb.
     Named(usize),
     /// A pronoun of this gender with a speech verb.
@@ -30,7 +30,7 @@ pub(super) struct Turn {
     pub(super) first: usize,
     /// Index after the last quotation.
     pub(super) end: usize,
-    pub(super) cue: Cue,
+    pub(super) cue: SpeakerCue,
     /// Gender of a pronoun that acts beside the speech without a speech verb.
     pub(super) acts: Gender,
     /// Gender of the person addressed as `sir` or `madam` in the speech.
@@ -88,9 +88,9 @@ impl Turn {
 
 /// The speaker of a turn.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Verdict {
+pub(super) struct SpeakerDecision {
     pub(super) speaker: Option<usize>,
-    pub(super) kind: Option<Kind>,
+    pub(super) kind: Option<QuotationKind>,
     pub(super) confidence: f32,
 }
 
@@ -107,14 +107,14 @@ const LONGEST: usize = 30;
 const UTMOST: usize = 60;
 
 /// Finds the speakers of all turns. `genders` is indexed by character.
-pub(super) fn decide(turns: &[Turn], genders: &[Gender]) -> Vec<Verdict> {
-    let mut verdicts: Vec<Verdict> = Vec::with_capacity(turns.len());
+pub(super) fn decide_speakers(turns: &[Turn], genders: &[Gender]) -> Vec<SpeakerDecision> {
+    let mut verdicts: Vec<SpeakerDecision> = Vec::with_capacity(turns.len());
     let mut start = 0;
     while start < turns.len() {
         let mut end = start + 1;
         // A short window keeps the candidates to the characters present, and the cost linear in the length of the book.
         while end < turns.len() && !turns[end].fresh && end - start < UTMOST {
-            if end - start >= LONGEST && matches!(turns[end - 1].cue, Cue::Named(_)) {
+            if end - start >= LONGEST && matches!(turns[end - 1].cue, SpeakerCue::Named(_)) {
                 break;
             }
             end += 1;
@@ -135,10 +135,10 @@ fn candidates(turns: &[Turn], before: &[Option<usize>]) -> Vec<usize> {
     }
     for turn in turns {
         match turn.cue {
-            Cue::Named(person) => *totals.entry(person).or_default() += 100.0,
+            SpeakerCue::Named(person) => *totals.entry(person).or_default() += 100.0,
             // A role noun with a speech verb is nearly as strong as a name, so its referent must be a candidate.
-            Cue::Role(_, person) => *totals.entry(person).or_default() += 30.0,
-            Cue::Pronoun(_) | Cue::Several | Cue::None => {}
+            SpeakerCue::Role(_, person) => *totals.entry(person).or_default() += 30.0,
+            SpeakerCue::Pronoun(_) | SpeakerCue::Several | SpeakerCue::None => {}
         }
         for (person, weight) in turn.weights.iter() {
             if weight > 0.0 {
@@ -160,16 +160,16 @@ fn emissions(turn: &Turn, people: &[usize], genders: &[Gender]) -> Vec<f32> {
         .iter()
         .map(|&person| {
             let wanted = match turn.cue {
-                Cue::Named(named) => return if named == person { 0.0 } else { NEVER },
-                Cue::Role(gender, own) => {
+                SpeakerCue::Named(named) => return if named == person { 0.0 } else { NEVER },
+                SpeakerCue::Role(gender, own) => {
                     if own == person {
                         return -0.4;
                     }
                     gender
                 }
-                Cue::Pronoun(gender) => gender,
-                Cue::Several => return NEVER,
-                Cue::None => turn.acts,
+                SpeakerCue::Pronoun(gender) => gender,
+                SpeakerCue::Several => return NEVER,
+                SpeakerCue::None => turn.acts,
             };
             match (wanted, genders[person]) {
                 (Gender::Unknown, _) => 0.0,
@@ -179,22 +179,24 @@ fn emissions(turn: &Turn, people: &[usize], genders: &[Gender]) -> Vec<f32> {
             }
         })
         .collect();
-    if !matches!(turn.cue, Cue::Named(_)) {
+    if !matches!(turn.cue, SpeakerCue::Named(_)) {
         for (person, weight) in turn.weights.iter() {
             if let Some(at) = people.iter().position(|&candidate| candidate == person) {
                 scores[at] += weight;
             }
         }
     }
-    scores.push(if matches!(turn.cue, Cue::Named(_)) { NEVER } else { -4.0 });
+    scores.push(if matches!(turn.cue, SpeakerCue::Named(_)) { NEVER } else { -4.0 });
     scores
 }
 
 /// Lowers the scores of candidates whose gender contradicts `sir` or `madam` in the turn before or after.
-fn answer(turns: &[Turn], people: &[usize], genders: &[Gender], emissions: &mut [Vec<f32>]) {
+fn score_answers(turns: &[Turn], people: &[usize], genders: &[Gender], emissions: &mut [Vec<f32>]) {
     for (i, turn) in turns.iter().enumerate().filter(|(_, turn)| turn.hears != Gender::Unknown) {
         for (other, weight) in [(i + 1, POLITE), (i.wrapping_sub(1), POLITE * 0.5)] {
-            let Some(scores) = emissions.get_mut(other).filter(|_| turns[other].cue == Cue::None) else { continue };
+            let Some(scores) = emissions.get_mut(other).filter(|_| turns[other].cue == SpeakerCue::None) else {
+                continue;
+            };
             for (score, &person) in scores.iter_mut().zip(people) {
                 let unlike = genders[person] != Gender::Unknown && genders[person] != turn.hears;
                 *score -= if unlike { weight } else { 0.0 };
@@ -217,12 +219,12 @@ fn transition(turn: &Turn, before: Option<usize>, last: Option<usize>, now: usiz
     }
 }
 
-fn decode(turns: &[Turn], before: &[Option<usize>], genders: &[Gender], verdicts: &mut Vec<Verdict>) {
+fn decode(turns: &[Turn], before: &[Option<usize>], genders: &[Gender], verdicts: &mut Vec<SpeakerDecision>) {
     let people = candidates(turns, before);
     let nobody = people.len();
     let width = nobody + 1;
     let mut emissions: Vec<Vec<f32>> = turns.iter().map(|turn| emissions(turn, &people, genders)).collect();
-    answer(turns, &people, genders, &mut emissions);
+    score_answers(turns, &people, genders, &mut emissions);
     // A state is a pair (previous speaker, current speaker); `nobody` precedes the first turn.
     let mut scores = vec![f32::NEG_INFINITY; width * width];
     let place = |back: usize| {
@@ -268,7 +270,14 @@ fn decode(turns: &[Turn], before: &[Option<usize>], genders: &[Gender], verdicts
 }
 
 /// Returns a turn's speaker with its confidence: its score against the next best candidate, the neighbouring turns fixed.
-fn verdict(turns: &[Turn], turn: &Turn, i: usize, path: &[usize], emissions: &[Vec<f32>], people: &[usize]) -> Verdict {
+fn verdict(
+    turns: &[Turn],
+    turn: &Turn,
+    i: usize,
+    path: &[usize],
+    emissions: &[Vec<f32>],
+    people: &[usize],
+) -> SpeakerDecision {
     let nobody = people.len();
     let at = |k: usize| path.get(k).copied();
     let score = |who: usize| {
@@ -286,23 +295,27 @@ fn verdict(turns: &[Turn], turn: &Turn, i: usize, path: &[usize], emissions: &[V
     };
     let chosen = path[i];
     if chosen == nobody {
-        return Verdict { speaker: None, kind: None, confidence: 0.0 };
+        return SpeakerDecision { speaker: None, kind: None, confidence: 0.0 };
     }
     let other = (0..=nobody).filter(|&who| who != chosen).map(score).fold(f32::NEG_INFINITY, f32::max);
     let margin = 1.0 / (1.0 + (other - score(chosen)).exp());
     let (kind, ceiling) = match turn.cue {
-        Cue::Named(_) => (Kind::Explicit, 0.98),
-        Cue::Pronoun(_) | Cue::Role(..) | Cue::Several => (Kind::Anaphoric, 0.9),
-        Cue::None => (Kind::Implicit, 0.85),
+        SpeakerCue::Named(_) => (QuotationKind::Explicit, 0.98),
+        SpeakerCue::Pronoun(_) | SpeakerCue::Role(..) | SpeakerCue::Several => (QuotationKind::Anaphoric, 0.9),
+        SpeakerCue::None => (QuotationKind::Implicit, 0.85),
     };
-    Verdict { speaker: Some(people[chosen]), kind: Some(kind), confidence: (margin * ceiling * 100.0).round() / 100.0 }
+    SpeakerDecision {
+        speaker: Some(people[chosen]),
+        kind: Some(kind),
+        confidence: (margin * ceiling * 100.0).round() / 100.0,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn turn(cue: Cue) -> Turn {
+    fn turn(cue: SpeakerCue) -> Turn {
         Turn {
             first: 0,
             end: 1,
@@ -317,30 +330,34 @@ mod tests {
     }
 
     fn speakers(turns: &[Turn], genders: &[Gender]) -> Vec<Option<usize>> {
-        decide(turns, genders).iter().map(|verdict| verdict.speaker).collect()
+        decide_speakers(turns, genders).iter().map(|verdict| verdict.speaker).collect()
     }
 
     #[test]
     fn takes_turns_between_two_and_looks_ahead() {
-        let cues = [Cue::None, Cue::Named(1), Cue::None, Cue::None, Cue::Named(0)];
+        let cues = [SpeakerCue::None, SpeakerCue::Named(1), SpeakerCue::None, SpeakerCue::None, SpeakerCue::Named(0)];
         let turns: Vec<Turn> = cues.map(turn).to_vec();
         assert_eq!(speakers(&turns, &[Gender::Unknown; 2]), [0, 1, 0, 1, 0].map(Some));
     }
 
     #[test]
     fn obeys_a_pronoun_and_a_vocative() {
-        let mut turns =
-            [turn(Cue::Named(0)), turn(Cue::Pronoun(Gender::Female)), turn(Cue::Named(1)), turn(Cue::Named(2))]
-                .to_vec();
+        let mut turns = [
+            turn(SpeakerCue::Named(0)),
+            turn(SpeakerCue::Pronoun(Gender::Female)),
+            turn(SpeakerCue::Named(1)),
+            turn(SpeakerCue::Named(2)),
+        ]
+        .to_vec();
         let genders = [Gender::Male, Gender::Female, Gender::Female];
         turns[1].weights.extend([(1, -5.0), (2, 0.5)]);
-        let verdicts = decide(&turns, &genders);
+        let verdicts = decide_speakers(&turns, &genders);
         assert_eq!(verdicts[1].speaker, Some(2));
-        assert_eq!(verdicts[1].kind, Some(Kind::Anaphoric));
+        assert_eq!(verdicts[1].kind, Some(QuotationKind::Anaphoric));
     }
 
     #[test]
     fn names_nobody_where_nothing_points() {
-        assert_eq!(speakers(&[turn(Cue::None)], &[]), [None]);
+        assert_eq!(speakers(&[turn(SpeakerCue::None)], &[]), [None]);
     }
 }

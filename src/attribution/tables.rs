@@ -249,19 +249,20 @@ struct ScriptsFile {
 }
 
 /// A set of short words that is matched against the start or end of a clause.
-pub(super) struct Words {
-    set: HashSet<Vec<char>, Table>,
+pub(super) struct WordSet {
+    set: HashSet<Vec<char>, BuildWordHasher>,
     longest: usize,
     /// First and last characters of the words, so that most look-ups need no hash.
-    first: Chars,
-    last: Chars,
+    first: CharSet,
+    last: CharSet,
 }
 
-impl Words {
+impl WordSet {
     fn new(list: &str) -> Self {
-        let set: HashSet<Vec<char>, Table> = list.split_whitespace().map(|word| word.chars().collect()).collect();
+        let set: HashSet<Vec<char>, BuildWordHasher> =
+            list.split_whitespace().map(|word| word.chars().collect()).collect();
         let longest = set.iter().map(Vec::len).max().unwrap_or(0);
-        let mut words = Self { set: HashSet::default(), longest, first: Chars::default(), last: Chars::default() };
+        let mut words = Self { set: HashSet::default(), longest, first: CharSet::default(), last: CharSet::default() };
         for word in &set {
             words.first.add(word[0]);
             words.last.add(word[word.len() - 1]);
@@ -294,11 +295,11 @@ impl Words {
 /// Fast hasher for the words of a table, which are looked up at every character of a book. The words are shipped with
 /// the program, so no input can force collisions.
 #[derive(Default)]
-struct Mixed(u64);
+struct WordHasher(u64);
 
-type Table = BuildHasherDefault<Mixed>;
+type BuildWordHasher = BuildHasherDefault<WordHasher>;
 
-impl Hasher for Mixed {
+impl Hasher for WordHasher {
     fn finish(&self) -> u64 {
         self.0 ^ self.0 >> 32
     }
@@ -320,11 +321,11 @@ impl Hasher for Mixed {
 
 /// A set of characters: one bit each for the first 65,536 code points; all others count as members.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Chars {
+pub(super) struct CharSet {
     bits: Vec<u64>,
 }
 
-impl Chars {
+impl CharSet {
     /// Returns the set of the given characters, whitespace excluded.
     pub(super) fn of(chars: impl Iterator<Item = char>) -> Self {
         let mut set = Self::default();
@@ -353,52 +354,52 @@ impl Chars {
 /// The classes of Chinese words. All lists hold simplified forms; fold text with [`Chinese::fold`] before looking it
 /// up.
 pub(super) struct Chinese {
-    pub(super) speech: Words,
-    pub(super) manner: Words,
-    pub(super) opening: Words,
-    pub(super) objects: Words,
-    pub(super) she: Words,
-    pub(super) he: Words,
-    pub(super) narrator: Words,
-    pub(super) plural: Words,
+    pub(super) speech: WordSet,
+    pub(super) manner: WordSet,
+    pub(super) opening: WordSet,
+    pub(super) objects: WordSet,
+    pub(super) she: WordSet,
+    pub(super) he: WordSet,
+    pub(super) narrator: WordSet,
+    pub(super) plural: WordSet,
     /// Words that introduce a character's main name.
-    pub(super) named: Words,
+    pub(super) named: WordSet,
     /// Words that introduce an additional name.
-    pub(super) styled: Words,
+    pub(super) styled: WordSet,
     /// Words that may stand between a naming word and the name.
-    pub(super) links: Words,
+    pub(super) links: WordSet,
     /// Suffixes of names of places and things.
-    pub(super) places: Words,
-    pub(super) surnames: Words,
-    pub(super) titles_female: Words,
-    pub(super) titles_male: Words,
-    pub(super) titles_either: Words,
-    pub(super) generic_female: Words,
-    pub(super) generic_male: Words,
-    pub(super) generic_either: Words,
-    pub(super) roles: Words,
-    pub(super) never: Words,
+    pub(super) places: WordSet,
+    pub(super) surnames: WordSet,
+    pub(super) titles_female: WordSet,
+    pub(super) titles_male: WordSet,
+    pub(super) titles_either: WordSet,
+    pub(super) generic_female: WordSet,
+    pub(super) generic_male: WordSet,
+    pub(super) generic_either: WordSet,
+    pub(super) roles: WordSet,
+    pub(super) never: WordSet,
     /// Words of two or more characters that are no names.
-    pub(super) common: Words,
-    pub(super) deeds: Words,
-    pub(super) classifiers: Words,
-    pub(super) several: Words,
+    pub(super) common: WordSet,
+    pub(super) deeds: WordSet,
+    pub(super) classifiers: WordSet,
+    pub(super) several: WordSet,
     /// Words that turn the word before them into a place or a body part.
-    pub(super) parts: Words,
+    pub(super) parts: WordSet,
     /// Phrases that open a paragraph after time has passed.
-    pub(super) times: Words,
+    pub(super) times: WordSet,
     /// Characters used to transcribe foreign names.
-    pub(super) sounds: Chars,
+    pub(super) sounds: CharSet,
     /// Nouns for something written.
-    pub(super) writings: Words,
+    pub(super) writings: WordSet,
     /// Words that end a clause which introduces writing.
-    pub(super) writes: Words,
+    pub(super) writes: WordSet,
     /// Greetings of letters, before a colon.
-    pub(super) greetings: Words,
+    pub(super) greetings: WordSet,
     /// Closings of letters.
-    pub(super) closings: Words,
+    pub(super) closings: WordSet,
     simplified: HashMap<char, char>,
-    folded: Chars,
+    folded: CharSet,
 }
 
 /// Marks inside a foreign name, folded to `·`.
@@ -415,39 +416,39 @@ impl Chinese {
         let simplified: HashMap<char, char> =
             chars(&scripts.traditional).into_iter().chain(DOTS).zip(simplified).collect();
         Self {
-            speech: Words::new(&file.speech),
-            manner: Words::new(&file.manner),
-            opening: Words::new(&file.opening),
-            objects: Words::new(&file.objects),
-            she: Words::new(&file.she),
-            he: Words::new(&file.he),
-            narrator: Words::new(&file.narrator),
-            plural: Words::new(&file.plural),
-            named: Words::new(&file.named),
-            styled: Words::new(&file.styled),
-            links: Words::new(&file.links),
-            places: Words::new(&file.places),
-            surnames: Words::new(&file.surnames),
-            titles_female: Words::new(&file.titles_female),
-            titles_male: Words::new(&file.titles_male),
-            titles_either: Words::new(&file.titles_either),
-            generic_female: Words::new(&file.generic_female),
-            generic_male: Words::new(&file.generic_male),
-            generic_either: Words::new(&file.generic_either),
-            roles: Words::new(&file.roles),
-            never: Words::new(&file.never),
-            common: Words::new(&file.common),
-            deeds: Words::new(&file.deeds),
-            classifiers: Words::new(&file.classifiers),
-            several: Words::new(&file.several),
-            parts: Words::new(&file.parts),
-            times: Words::new(&file.times),
-            sounds: Chars::of(file.sounds.chars()),
-            writings: Words::new(&file.writings),
-            writes: Words::new(&file.writes),
-            greetings: Words::new(&file.greetings),
-            closings: Words::new(&file.closings),
-            folded: Chars::of(simplified.keys().copied()),
+            speech: WordSet::new(&file.speech),
+            manner: WordSet::new(&file.manner),
+            opening: WordSet::new(&file.opening),
+            objects: WordSet::new(&file.objects),
+            she: WordSet::new(&file.she),
+            he: WordSet::new(&file.he),
+            narrator: WordSet::new(&file.narrator),
+            plural: WordSet::new(&file.plural),
+            named: WordSet::new(&file.named),
+            styled: WordSet::new(&file.styled),
+            links: WordSet::new(&file.links),
+            places: WordSet::new(&file.places),
+            surnames: WordSet::new(&file.surnames),
+            titles_female: WordSet::new(&file.titles_female),
+            titles_male: WordSet::new(&file.titles_male),
+            titles_either: WordSet::new(&file.titles_either),
+            generic_female: WordSet::new(&file.generic_female),
+            generic_male: WordSet::new(&file.generic_male),
+            generic_either: WordSet::new(&file.generic_either),
+            roles: WordSet::new(&file.roles),
+            never: WordSet::new(&file.never),
+            common: WordSet::new(&file.common),
+            deeds: WordSet::new(&file.deeds),
+            classifiers: WordSet::new(&file.classifiers),
+            several: WordSet::new(&file.several),
+            parts: WordSet::new(&file.parts),
+            times: WordSet::new(&file.times),
+            sounds: CharSet::of(file.sounds.chars()),
+            writings: WordSet::new(&file.writings),
+            writes: WordSet::new(&file.writes),
+            greetings: WordSet::new(&file.greetings),
+            closings: WordSet::new(&file.closings),
+            folded: CharSet::of(simplified.keys().copied()),
             simplified,
         }
     }

@@ -1,7 +1,7 @@
 //! Access to single values of a table, including nested ones, as text, numbers, lists and structs. Independent of what
 //! the columns mean.
 
-mod moments;
+mod temporal;
 
 use std::borrow::Cow;
 
@@ -18,21 +18,21 @@ pub enum Cells {
     /// Strings; also categories by name, and dates and times in ISO 8601.
     Text(StringChunked),
     /// Booleans.
-    Flag(BooleanChunked),
+    Boolean(BooleanChunked),
     /// 8-bit integers.
-    Small(Int8Chunked),
+    Int8(Int8Chunked),
     /// 32-bit integers.
-    Number(Int32Chunked),
+    Int32(Int32Chunked),
     /// 64-bit integers, and smaller types that the program's own tables do not use.
-    Large(Int64Chunked),
+    Int64(Int64Chunked),
     /// Unsigned 64-bit integers.
-    Count(UInt64Chunked),
+    UInt64(UInt64Chunked),
     /// 32-bit floats, whose decimal digits differ from those of 64-bit floats.
-    Part(Float32Chunked),
+    Float32(Float32Chunked),
     /// 64-bit floats.
-    Share(Float64Chunked),
+    Float64(Float64Chunked),
     /// Decimal numbers, as their digits.
-    Exact(StringChunked),
+    Decimal(StringChunked),
     /// Lists.
     List {
         /// The start of each list in `items`, followed by the end of the last one.
@@ -64,33 +64,35 @@ impl Cells {
         let series = series.rechunk();
         Ok(match series.dtype() {
             DataType::String => Self::Text(series.str()?.clone()),
-            DataType::Boolean => Self::Flag(series.bool()?.clone()),
-            DataType::Int8 => Self::Small(series.i8()?.clone()),
-            DataType::Int32 => Self::Number(series.i32()?.clone()),
-            DataType::Int64 => Self::Large(series.i64()?.clone()),
+            DataType::Boolean => Self::Boolean(series.bool()?.clone()),
+            DataType::Int8 => Self::Int8(series.i8()?.clone()),
+            DataType::Int32 => Self::Int32(series.i32()?.clone()),
+            DataType::Int64 => Self::Int64(series.i64()?.clone()),
             DataType::Int16 | DataType::UInt8 | DataType::UInt16 | DataType::UInt32 => {
-                Self::Large(series.cast(&DataType::Int64)?.i64()?.clone())
+                Self::Int64(series.cast(&DataType::Int64)?.i64()?.clone())
             }
-            DataType::UInt64 => Self::Count(series.u64()?.clone()),
-            DataType::Float32 => Self::Part(series.f32()?.clone()),
-            DataType::Float64 => Self::Share(series.f64()?.clone()),
+            DataType::UInt64 => Self::UInt64(series.u64()?.clone()),
+            DataType::Float32 => Self::Float32(series.f32()?.clone()),
+            DataType::Float64 => Self::Float64(series.f64()?.clone()),
             DataType::Categorical(..) | DataType::Enum(..) => {
                 Self::Text(series.cast(&DataType::String)?.str()?.clone())
             }
-            DataType::Date => Self::Text(told(&series, moments::date)?),
-            DataType::Time => Self::Text(told(&series, |passed| moments::time(passed, moments::NANO))?),
+            DataType::Date => Self::Text(formatted(&series, temporal::date)?),
+            DataType::Time => {
+                Self::Text(formatted(&series, |units| temporal::time(units, temporal::NANOS_PER_SECOND))?)
+            }
             DataType::Datetime(unit, zone) => {
-                let (second, is_utc) = (second(*unit), zone.is_some());
-                Self::Text(told(&series, |passed| moments::moment(passed, second, is_utc))?)
+                let (per_second, is_utc) = (units_per_second(*unit), zone.is_some());
+                Self::Text(formatted(&series, |units| temporal::date_time(units, per_second, is_utc))?)
             }
             DataType::Duration(unit) => {
-                let second = second(*unit);
-                Self::Text(told(&series, |length| moments::duration(length, second))?)
+                let per_second = units_per_second(*unit);
+                Self::Text(formatted(&series, |units| temporal::duration(units, per_second))?)
             }
             DataType::Decimal(_, scale) => {
                 let values = series.to_physical_repr();
-                let digits = values.i128()?.iter().map(|value| value.map(|value| moments::decimal(value, *scale)));
-                Self::Exact(digits.collect())
+                let digits = values.i128()?.iter().map(|value| value.map(|value| temporal::decimal(value, *scale)));
+                Self::Decimal(digits.collect())
             }
             DataType::List(_) => Self::lists(series.list()?)?,
             DataType::Array(inner, _) => Self::lists(series.cast(&DataType::List(inner.clone()))?.list()?)?,
@@ -115,13 +117,13 @@ impl Cells {
     /// Returns the value in a row as text that identifies it. Returns `None` for null, lists, structs and types without
     /// a text form.
     #[must_use]
-    pub fn word(&self, place: usize) -> Option<Cow<'_, str>> {
+    pub fn value_text(&self, row: usize) -> Option<Cow<'_, str>> {
         match self {
-            Self::Text(texts) | Self::Exact(texts) => texts.get(place).map(Cow::Borrowed),
+            Self::Text(texts) | Self::Decimal(texts) => texts.get(row).map(Cow::Borrowed),
             Self::List { .. } | Self::Struct(_) | Self::Other => None,
             cells => {
                 let mut json = Vec::new();
-                cells.write_json(place, &mut json);
+                cells.write_json(row, &mut json);
                 let word = String::from_utf8(json).expect("JSON is UTF-8");
                 (word != "null").then_some(Cow::Owned(word))
             }
@@ -130,21 +132,21 @@ impl Cells {
 
     /// Returns the text in a row, or `None` if it is null or another type.
     #[must_use]
-    pub fn text(&self, place: usize) -> Option<&str> {
+    pub fn text(&self, row: usize) -> Option<&str> {
         match self {
-            Self::Text(texts) => texts.get(place),
+            Self::Text(texts) => texts.get(row),
             _ => None,
         }
     }
 
     /// Returns the integer in a row, or `None` if it is null or another type.
     #[must_use]
-    pub fn number(&self, place: usize) -> Option<i64> {
+    pub fn number(&self, row: usize) -> Option<i64> {
         match self {
-            Self::Small(numbers) => numbers.get(place).map(i64::from),
-            Self::Number(numbers) => numbers.get(place).map(i64::from),
-            Self::Large(numbers) => numbers.get(place),
-            Self::Count(numbers) => numbers.get(place).and_then(|number| i64::try_from(number).ok()),
+            Self::Int8(numbers) => numbers.get(row).map(i64::from),
+            Self::Int32(numbers) => numbers.get(row).map(i64::from),
+            Self::Int64(numbers) => numbers.get(row),
+            Self::UInt64(numbers) => numbers.get(row).and_then(|number| i64::try_from(number).ok()),
             _ => None,
         }
     }
@@ -152,10 +154,10 @@ impl Cells {
     /// Returns the range in [`items`](Self::items) of the list in a row, or an empty range if this is not a list
     /// column.
     #[must_use]
-    pub fn list(&self, place: usize) -> std::ops::Range<usize> {
+    pub fn list(&self, row: usize) -> std::ops::Range<usize> {
         let Self::List { ends, .. } = self else { return 0..0 };
         let end = |at: usize| usize::try_from(ends[at]).expect("offsets into an array in memory are not negative");
-        end(place)..end(place + 1)
+        end(row)..end(row + 1)
     }
 
     /// Returns the concatenated items of a list column, or the column itself if it has no lists.
@@ -178,17 +180,17 @@ impl Cells {
 
     /// Calls `text` with every text in a row, including those in lists and structs, and the path of its field. The path
     /// is empty for the column's own text, and otherwise such as `[].content`.
-    pub fn each_text<'a>(&'a self, place: usize, path: &mut String, text: &mut impl FnMut(&str, &'a str)) {
+    pub fn each_text<'a>(&'a self, row: usize, path: &mut String, text: &mut impl FnMut(&str, &'a str)) {
         match self {
             Self::Text(texts) => {
-                if let Some(found) = texts.get(place) {
+                if let Some(found) = texts.get(row) {
                     text(path, found);
                 }
             }
             Self::List { items, .. } => {
                 let length = path.len();
                 path.push_str("[]");
-                for item in self.list(place) {
+                for item in self.list(row) {
                     items.each_text(item, path, text);
                 }
                 path.truncate(length);
@@ -198,7 +200,7 @@ impl Cells {
                     let length = path.len();
                     path.push('.');
                     path.push_str(name);
-                    cells.each_text(place, path, text);
+                    cells.each_text(row, path, text);
                     path.truncate(length);
                 }
             }
@@ -207,21 +209,21 @@ impl Cells {
     }
 
     /// Writes the value in a row as JSON.
-    pub fn write_json(&self, place: usize, json: &mut Vec<u8>) {
+    pub fn write_json(&self, row: usize, json: &mut Vec<u8>) {
         match self {
-            Self::Text(texts) => write(json, &texts.get(place)),
-            Self::Flag(flags) => write(json, &flags.get(place)),
-            Self::Small(numbers) => scalar(json, numbers, place),
-            Self::Number(numbers) => scalar(json, numbers, place),
-            Self::Large(numbers) => scalar(json, numbers, place),
-            Self::Count(numbers) => scalar(json, numbers, place),
-            Self::Part(parts) => write(json, &parts.get(place)),
-            Self::Share(shares) => write(json, &shares.get(place)),
-            Self::Exact(digits) => json.extend(digits.get(place).unwrap_or("null").bytes()),
-            Self::List { nulls, .. } if nulls.get(place) == Some(&true) => json.extend(b"null"),
+            Self::Text(texts) => write(json, &texts.get(row)),
+            Self::Boolean(flags) => write(json, &flags.get(row)),
+            Self::Int8(numbers) => scalar(json, numbers, row),
+            Self::Int32(numbers) => scalar(json, numbers, row),
+            Self::Int64(numbers) => scalar(json, numbers, row),
+            Self::UInt64(numbers) => scalar(json, numbers, row),
+            Self::Float32(parts) => write(json, &parts.get(row)),
+            Self::Float64(shares) => write(json, &shares.get(row)),
+            Self::Decimal(digits) => json.extend(digits.get(row).unwrap_or("null").bytes()),
+            Self::List { nulls, .. } if nulls.get(row) == Some(&true) => json.extend(b"null"),
             Self::List { items, .. } => {
                 json.push(b'[');
-                for (number, item) in self.list(place).enumerate() {
+                for (number, item) in self.list(row).enumerate() {
                     if number > 0 {
                         json.push(b',');
                     }
@@ -230,7 +232,7 @@ impl Cells {
                 json.push(b']');
             }
             Self::Struct(fields) => {
-                write_fields(fields.iter().map(|(name, cells)| (name.as_str(), cells)), place, json);
+                write_fields(fields.iter().map(|(name, cells)| (name.as_str(), cells)), row, json);
             }
             Self::Other => json.extend(b"null"),
         }
@@ -238,16 +240,16 @@ impl Cells {
 
     /// Returns the value in a row as JSON.
     #[must_use]
-    pub fn json(&self, place: usize) -> Value {
+    pub fn json(&self, row: usize) -> Value {
         let mut json = Vec::new();
-        self.write_json(place, &mut json);
+        self.write_json(row, &mut json);
         serde_json::from_slice(&json).expect("`write_json` writes valid JSON")
     }
 }
 
 /// Returns the path and type of the first field of a column that has no text form, such as `images[].bytes`.
 #[must_use]
-pub fn unwritten(column: &Column) -> Option<(String, String)> {
+pub fn unrepresentable_field(column: &Column) -> Option<(String, String)> {
     fn within(path: String, kind: &DataType) -> Option<(String, String)> {
         match kind {
             DataType::List(inner) | DataType::Array(inner, _) => within(path + "[]", inner),
@@ -277,23 +279,27 @@ pub fn unwritten(column: &Column) -> Option<(String, String)> {
     within(column.name().to_string(), column.dtype())
 }
 
-/// Formats the integers behind a column of dates or times.
-fn told(series: &Series, tell: impl Fn(i64) -> String) -> PolarsResult<StringChunked> {
+/// Formats the integers behind a column of dates or times. A value that `format` cannot express is kept as an integer.
+fn formatted(series: &Series, format: impl Fn(i64) -> Option<String>) -> PolarsResult<StringChunked> {
     let values = series.to_physical_repr().cast(&DataType::Int64)?;
-    Ok(values.i64()?.iter().map(|value| value.map(&tell)).collect())
+    Ok(values
+        .i64()?
+        .iter()
+        .map(|value| value.map(|value| format(value).unwrap_or_else(|| value.to_string())))
+        .collect())
 }
 
 /// Returns the number of units per second.
-const fn second(unit: TimeUnit) -> i64 {
+const fn units_per_second(unit: TimeUnit) -> i64 {
     match unit {
         TimeUnit::Milliseconds => 1_000,
         TimeUnit::Microseconds => 1_000_000,
-        TimeUnit::Nanoseconds => moments::NANO,
+        TimeUnit::Nanoseconds => temporal::NANOS_PER_SECOND,
     }
 }
 
 /// Writes the fields of a row as a JSON object.
-pub fn write_fields<'a>(fields: impl Iterator<Item = (&'a str, &'a Cells)>, place: usize, json: &mut Vec<u8>) {
+pub fn write_fields<'a>(fields: impl Iterator<Item = (&'a str, &'a Cells)>, row: usize, json: &mut Vec<u8>) {
     json.push(b'{');
     for (number, (name, cells)) in fields.enumerate() {
         if number > 0 {
@@ -301,16 +307,16 @@ pub fn write_fields<'a>(fields: impl Iterator<Item = (&'a str, &'a Cells)>, plac
         }
         write(json, &name);
         json.push(b':');
-        cells.write_json(place, json);
+        cells.write_json(row, json);
     }
     json.push(b'}');
 }
 
-fn scalar<T: PolarsNumericType>(json: &mut Vec<u8>, numbers: &ChunkedArray<T>, place: usize)
+fn scalar<T: PolarsNumericType>(json: &mut Vec<u8>, numbers: &ChunkedArray<T>, row: usize)
 where
     for<'a> T::Physical<'a>: Copy + serde::Serialize,
 {
-    write(json, &numbers.get(place));
+    write(json, &numbers.get(row));
 }
 
 fn write(json: &mut Vec<u8>, value: &impl serde::Serialize) {
@@ -394,23 +400,23 @@ mod tests {
     fn what_others_write_is_told_whole() {
         for (column, json, word) in foreign() {
             let kind = column.dtype().clone();
-            assert_eq!(super::unwritten(&column), None, "{kind}");
+            assert_eq!(super::unrepresentable_field(&column), None, "{kind}");
             let cells = Cells::new(&column).unwrap();
             let mut written = Vec::new();
             cells.write_json(0, &mut written);
             assert_eq!(String::from_utf8(written).unwrap(), json, "{kind}");
-            assert_eq!((cells.json(1), cells.word(1)), (serde_json::Value::Null, None), "{kind}");
-            assert_eq!(cells.word(0).unwrap(), word, "{kind}");
+            assert_eq!((cells.json(1), cells.value_text(1)), (serde_json::Value::Null, None), "{kind}");
+            assert_eq!(cells.value_text(0).unwrap(), word, "{kind}");
         }
         let nothing = Column::new_scalar("n".into(), Scalar::null(DataType::Null), 2);
-        assert_eq!(super::unwritten(&nothing), None);
+        assert_eq!(super::unrepresentable_field(&nothing), None);
         assert_eq!(Cells::new(&nothing).unwrap().json(1), serde_json::Value::Null);
         let pairs = Column::new("pairs".into(), [Series::new("".into(), [1_u8, 2]), Series::new("".into(), [3_u8, 4])]);
         let pairs = pairs.cast(&DataType::Array(Box::new(DataType::UInt8), 2)).unwrap();
         assert_eq!(Cells::new(&pairs).unwrap().json(1), serde_json::json!([3, 4]));
         let bytes = Column::new("bytes".into(), [&b"\xff"[..]]);
         let image = StructChunked::from_columns("image".into(), 1, &[bytes]).unwrap().into_column();
-        let (path, kind) = super::unwritten(&image).expect("bytes have no text form");
+        let (path, kind) = super::unrepresentable_field(&image).expect("bytes have no text form");
         assert_eq!((path.as_str(), kind.as_str()), ("image.bytes", "binary"));
     }
 

@@ -146,7 +146,7 @@ mod tests {
             assert_eq!(expanded.as_deref().map_err(String::as_str), expected, "{text:?}");
         }
         std::fs::write(&path, [0xff, 0xfe]).unwrap();
-        assert!(environment().find("KEY").unwrap_err().to_string().contains("no UTF-8"));
+        assert!(environment().find("KEY").unwrap_err().to_string().contains("not valid UTF-8"));
         std::fs::write(&path, "k".repeat(1 << 17)).unwrap();
         assert!(environment().find("KEY").unwrap_err().to_string().contains("longer"));
         // If the key itself is entered as the file's name, it is not printed.

@@ -325,8 +325,8 @@ mod tests {
         let columns: Vec<(&str, String)> =
             changes.changed.iter().map(|(id, columns)| (id.as_str(), columns.join(" "))).collect();
         assert_eq!(columns, [("b", "score".to_owned()), ("雨", "split".to_owned())]);
-        let more = rows(&["id", "score", "edited"], &[("a", "test", &[1, 1, 0])]);
-        assert_eq!(RowChanges::between(&one, &more).changed["a"], ["edited"], "a new column");
+        let more = rows(&["id", "score", "edit_reason"], &[("a", "test", &[1, 1, 0])]);
+        assert_eq!(RowChanges::between(&one, &more).changed["a"], ["edit_reason"], "a new column");
         assert!(!RowChanges::between(&one, &one).differ());
     }
 

@@ -20,7 +20,7 @@ use super::record::{Answered, Record, Reply, Request, hash};
 use super::session::{Flight, Hold, Session};
 use super::tokens::estimate_tokens;
 use super::usage::{Outcome, Price, Spent, Usage};
-use crate::schema::{Language, Message};
+use crate::schema::{Draw, Language, Message};
 use crate::seed::{number, seeded};
 
 /// Sampling parameters; unset ones are not sent.
@@ -119,7 +119,7 @@ impl Model {
     ///
     /// The journal is looked up first; a new answer is written to it before it is returned. `draw` identifies one draw
     /// of the ask: the same ask with another draw is another call.
-    pub async fn ask<A: OfflineAnswer>(&self, ask: &A, draw: &str) -> Result<A::Answer, AskError> {
+    pub async fn ask<A: OfflineAnswer>(&self, ask: &A, draw: &Draw) -> Result<A::Answer, AskError> {
         let result = self.call(ask, draw).await;
         let outcome = match &result {
             Ok((_, true)) => Outcome::Journal,
@@ -134,7 +134,7 @@ impl Model {
     }
 
     /// Returns the answer, and whether all records behind it were in the journal.
-    async fn call<A: OfflineAnswer>(&self, ask: &A, draw: &str) -> Result<(A::Answer, bool), AskError> {
+    async fn call<A: OfflineAnswer>(&self, ask: &A, draw: &Draw) -> Result<(A::Answer, bool), AskError> {
         let prompt = |source| AskError::Prompt { ask: A::NAME, source };
         let shape = ask.shape();
         let (sampling, extra_body, max_reasks) = match &self.engine {
@@ -151,7 +151,7 @@ impl Model {
             },
             extra_body,
         };
-        let parent = request.key(A::NAME, draw);
+        let parent = request.key(A::NAME, &draw.to_string());
         let flight = self.session.flight(&parent).await;
         let mut only_journal = true;
         let (mut tries, mut reasks) = (0, 0);
@@ -163,8 +163,8 @@ impl Model {
             let is_new = found.is_none();
             let (answered, hold) = match found {
                 Some(answered) => (answered, None),
-                None if self.session.replays(A::NAME, draw, &self.name) => {
-                    let (draw, model) = (draw.to_owned(), self.name.clone());
+                None if self.session.replays(draw) => {
+                    let (draw, model) = (draw.to_string(), self.name.clone());
                     return Err(AskError::Missing { ask: A::NAME, draw, model, key });
                 }
                 None => {
@@ -219,7 +219,7 @@ impl Model {
         &self,
         ask: &A,
         request: &Request,
-        draw: &str,
+        draw: &Draw,
         Try { number: tries, key, spelt_out, thoughts }: Try<'_>,
         flight: &Flight<'a>,
     ) -> Result<(Record, Option<Hold<'a>>), AskError> {
@@ -244,9 +244,9 @@ impl Model {
                 (reply, usage, 1, expected.latency, Some(hold))
             }
             Engine::Served(served) => {
-                let seed = if tries == 0 { draw.to_owned() } else { format!("{draw}#{tries}") };
+                let seed = if tries == 0 { draw.to_string() } else { format!("{draw}#{tries}") };
                 let seed = number(self.session.seed, &seed);
-                let has_begun = tries > 0 || is_later_turn(draw);
+                let has_begun = tries > 0 || draw.is_later_turn();
                 let weight = self.weigh(request);
                 let question = Question { request, ask: A::NAME, seed, has_begun, spelt_out, thoughts, weight };
                 let exchange = served.client.complete(question, flight).await;
@@ -264,7 +264,7 @@ impl Model {
                 }
             }
         };
-        let (ask, model, draw) = (A::NAME.to_owned(), self.name.clone(), draw.to_owned());
+        let (ask, model, draw) = (A::NAME.to_owned(), self.name.clone(), draw.to_string());
         let parent = (tries > 0).then(|| flight.key().to_owned());
         let (request, latency_ms) = (request.clone(), milliseconds(latency));
         let record = Record { key, parent, ask, model, draw, request, reply, usage, requests, latency_ms };
@@ -276,10 +276,10 @@ impl Model {
         &self,
         ask: &A,
         request: &Request,
-        draw: &str,
+        draw: &Draw,
         options: &OfflineOptions,
     ) -> (Reply, Usage) {
-        let rng = seeded(self.session.seed, &["offline", &self.id, A::NAME, draw]);
+        let rng = seeded(self.session.seed, &["offline", &self.id, A::NAME, &draw.to_string()]);
         let answer = json!(ask.answer_offline(&mut Offline { options, rng }));
         let text = if let Value::String(text) = answer { text } else { answer.to_string() };
         let (prompt, completion) = (prompt_tokens(request), estimate_tokens(&text).into());
@@ -334,13 +334,6 @@ enum Fault {
     Refused(String, bool),
     /// The reply is unusable; asking again may help.
     Bad(ReplyFault, String),
-}
-
-/// Whether a draw belongs to a conversation that has started: its last number, such as the 12 of
-/// `zero/qwen3/7/12/scene`, is the turn. It only affects the order of requests, so a heuristic is sufficient.
-fn is_later_turn(draw: &str) -> bool {
-    let mut parts = draw.rsplit('/').skip(1);
-    parts.next().and_then(|part| part.parse::<u32>().ok()).is_some_and(|turn| turn > 0)
 }
 
 fn milliseconds(duration: Duration) -> u64 {
@@ -418,24 +411,5 @@ fn again(fault: &str, shape: &Shape, language: Language) -> String {
             format!("上面的回复无法使用：{fault}。请重新作答，只输出一个符合模式的 JSON 对象，不要输出任何其他内容。")
         }
         (Language::Zh, Shape::Text) => format!("上面的回复无法使用：{fault}。请重新作答。"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn later_turns_are_told_from_what_is_new() {
-        for (draw, later) in [
-            ("zero/qwen3/7/12/scene", true),
-            ("zero/qwen3/7/3/judge-swapped", true),
-            ("zero/qwen3/7/0/director", false),
-            ("lian_wen_ji@1034/scenes", false),
-            ("lane", false),
-            ("", false),
-        ] {
-            assert_eq!(is_later_turn(draw), later, "{draw}");
-        }
     }
 }

@@ -14,6 +14,7 @@ use super::error::AskError;
 use super::record::{Journal, hash};
 use super::usage::{Price, Usage, UsageTracker};
 use crate::prompt::Prompts;
+use crate::schema::Draw;
 
 /// State shared by all models of a run: templates, journal, usage and budget.
 pub struct Session {
@@ -48,8 +49,8 @@ pub struct Session {
     validators: Mutex<HashMap<String, Arc<Validator>>>,
 }
 
-/// Returns whether a call may be made, given its ask, draw and model name.
-type Exempt = dyn Fn(&str, &str, &str) -> bool + Send + Sync;
+/// Returns whether a call may be made.
+type Exempt = dyn Fn(&Draw) -> bool + Send + Sync;
 
 /// Usage that new requests have to leave room for.
 #[derive(Debug, Default)]
@@ -101,15 +102,15 @@ impl Session {
         Self { rehearsal: Some(rehearsal), ..session }
     }
 
-    /// Makes every answer come from the journal, except for calls selected by `exempt` by ask, draw and model.
+    /// Makes every answer come from the journal, except for calls selected by `exempt`.
     #[must_use]
-    pub fn replaying_but(self, exempt: impl Fn(&str, &str, &str) -> bool + Send + Sync + 'static) -> Self {
+    pub fn replaying_but(self, exempt: impl Fn(&Draw) -> bool + Send + Sync + 'static) -> Self {
         Self { replay: true, exempt: Some(Box::new(exempt)), ..self }
     }
 
     /// Whether the answer of a call has to come from the journal.
-    pub(super) fn replays(&self, ask: &str, draw: &str, model: &str) -> bool {
-        self.replay && !self.exempt.as_ref().is_some_and(|exempt| exempt(ask, draw, model))
+    pub(super) fn replays(&self, draw: &Draw) -> bool {
+        self.replay && !self.exempt.as_ref().is_some_and(|exempt| exempt(draw))
     }
 
     /// Returns what replaces the servers in a dry run.

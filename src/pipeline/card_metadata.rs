@@ -43,7 +43,7 @@ pub(super) fn about(
         charges,
         tau: file.simulate.tau,
         emphasis: file.simulate.emphasis,
-        wave: file.simulate.wave,
+        batch_size: file.simulate.wave,
         keep_source: file.select.keep_source,
         sample: file.select.sample,
         roles,

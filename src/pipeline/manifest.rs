@@ -62,9 +62,9 @@ pub(super) struct Manifest {
     /// Calls and tokens per sample.
     per_sample: Option<PerSample>,
     /// Number of lanes that ended before a dimension reached τ counts, by dimension.
-    short: BTreeMap<String, u64>,
+    dimensions_below_target: BTreeMap<String, u64>,
     /// Number of lanes that reached τ counts of a dimension without a sample of it, by dimension.
-    barren: BTreeMap<String, u64>,
+    dimensions_without_samples: BTreeMap<String, u64>,
     /// Statistics of roles and their questions, by language, and similarity of test rows to training rows.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     role_data: BTreeMap<Language, RoleTally>,
@@ -181,8 +181,8 @@ impl Manifest {
             asks: asks.collect(),
             rows: summary.rows.clone(),
             per_sample: summary.per_sample,
-            short: summary.short.clone(),
-            barren: summary.barren.clone(),
+            dimensions_below_target: summary.dimensions_below_target.clone(),
+            dimensions_without_samples: summary.dimensions_without_samples.clone(),
             role_data: summary.role_data.clone(),
             rejected: summary.rejected.clone(),
             files,

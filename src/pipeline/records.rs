@@ -25,9 +25,9 @@ pub(crate) struct Records {
     /// The role data.
     pub(crate) roles: RoleRecords,
     /// Number of lanes that ended before a dimension reached τ counts, by dimension.
-    pub(super) short: BTreeMap<String, u64>,
+    pub(super) dimensions_below_target: BTreeMap<String, u64>,
     /// Number of lanes that reached τ counts of a dimension without a sample of it, by dimension.
-    pub(super) barren: BTreeMap<String, u64>,
+    pub(super) dimensions_without_samples: BTreeMap<String, u64>,
     /// Manual edits: rows to remove and references to correct.
     pub(crate) exclusions: Exclusions,
     /// The conversations and samples.
@@ -52,7 +52,15 @@ impl Records {
         let (conversations, samples, rejects, turn_faults) = Default::default();
         let played = Arc::new(PlayedRecords { kept, conversations, samples, rejects, turn_faults });
         let (characters, rejects, roles, exclusions) = Default::default();
-        Self { characters, rejects, roles, short: BTreeMap::new(), barren: BTreeMap::new(), exclusions, played }
+        Self {
+            characters,
+            rejects,
+            roles,
+            dimensions_below_target: BTreeMap::new(),
+            dimensions_without_samples: BTreeMap::new(),
+            exclusions,
+            played,
+        }
     }
 
     /// Moves the rejects of conversations to the other rejects.

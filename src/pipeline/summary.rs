@@ -206,10 +206,10 @@ pub struct Summary {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub agreement: BTreeMap<String, AgreementSummary>,
     /// Number of lanes that ended before a dimension reached τ counts, by dimension.
-    pub short: BTreeMap<String, u64>,
+    pub dimensions_below_target: BTreeMap<String, u64>,
     /// Number of lanes that reached τ counts of a dimension without a sample of it, by dimension, because the judge
     /// prefers the base model there.
-    pub barren: BTreeMap<String, u64>,
+    pub dimensions_without_samples: BTreeMap<String, u64>,
     /// Statistics of roles and their questions, by language, and similarity of test rows to training rows.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub role_data: BTreeMap<Language, RoleTally>,
@@ -312,7 +312,7 @@ mod tests {
             "calls": {"made": 0, "journal": 0, "failed": 0}, "requests": 0, "reasks": 0, "faults": {}, "asks": [],
             "tokens": {"prompt": 0, "cached": 0, "cacheable": 0, "completion": 0, "reasoning": 0, "estimated": 0},
             "usd": null,
-            "rows": {"samples": {"test": 4}}, "per_sample": null, "short": {}, "barren": {}, "turn_faults": {},
+            "rows": {"samples": {"test": 4}}, "per_sample": null, "dimensions_below_target": {}, "dimensions_without_samples": {}, "turn_faults": {},
             "rejected": {"extract": 5}, "wall_s": 0.0,
         });
         assert_eq!(serde_json::to_value(summary).unwrap(), expected);

@@ -178,7 +178,7 @@ pub struct Conversation {
     /// Id of the scene.
     pub scene_id: String,
     /// Batch of its lane, from 0.
-    pub wave: u32,
+    pub batch: u32,
     /// Why the conversation ended.
     pub ended_by: EndedBy,
     /// Quality rating of the whole conversation; null if it was not rated.

@@ -75,5 +75,5 @@ pub struct Sample {
     /// Verdicts of additional judges on reference and baseline, in the order of `[cast] judges`.
     pub verdicts: Vec<Verdict>,
     /// Reason why the reference was edited by hand; null if it is the source model's own reply.
-    pub edited: Option<String>,
+    pub edit_reason: Option<String>,
 }

@@ -32,7 +32,7 @@ pub struct Scene {
     /// Importance of the scene to the plot of the book, from 1 (incidental) to 100 (a turning point); null if unrated.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 100))]
-    pub prominence: Option<u8>,
+    pub salience: Option<u8>,
     /// The world of the book, as far as it matters for the scene.
     #[serde(default)]
     pub worldview: String,
@@ -69,7 +69,7 @@ pub struct SceneHead {
     /// End in code points of the decoded text (exclusive).
     pub end: Option<u32>,
     /// Importance to the plot, 1 to 100.
-    pub prominence: Option<u8>,
+    pub salience: Option<u8>,
     /// Names of its characters.
     pub cast: Vec<String>,
     /// Number of utterances in its dialogue.
@@ -93,7 +93,7 @@ impl From<Scene> for SceneHead {
             language: scene.language,
             start: scene.start,
             end: scene.end,
-            prominence: scene.prominence,
+            salience: scene.salience,
             cast,
             lines: u32::try_from(scene.dialogue.len()).unwrap_or(u32::MAX),
             grounding: scene.grounding,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::atomic;
 use super::error::StoreError;
-use super::run::json_lines;
+use super::json::json_lines;
 use crate::schema::Character;
 
 /// Returns the path of a run's characters. The file does not exist before the stage `synthesize` has ended.

@@ -11,8 +11,8 @@ use sha2::{Digest as _, Sha256};
 
 use super::atomic::{self, remove};
 use super::error::StoreError;
+use super::json::write_json;
 use super::parquet::{TableFile, hexadecimal};
-use super::run::write_json;
 
 /// A data set that is being written beside the one it replaces.
 pub struct NewDataset {

@@ -11,10 +11,11 @@ use serde::Serialize;
 use super::atomic;
 use super::error::StoreError;
 use super::journal::FileJournal;
+use super::json::{json_lines, write_json};
 use super::new_dataset::NewDataset;
 use super::parquet::SHARD_BYTES;
 use super::spool::Spool;
-use crate::schema::{Reject, RejectReason, Stage};
+use crate::schema::Reject;
 
 /// The folder of a run. Every run with the same name uses it, one process at a time.
 #[derive(Debug)]
@@ -108,23 +109,6 @@ impl RunFolder {
     }
 }
 
-/// Replaces a file by a value as indented JSON.
-pub fn write_json(path: &Path, value: &impl Serialize) -> Result<(), StoreError> {
-    let json = serde_json::to_string_pretty(value);
-    let json = json.map_err(|source| StoreError::Json { path: path.to_owned(), source })?;
-    atomic::write(path, (json + "\n").as_bytes())
-}
-
-/// Replaces a file by a text.
-pub fn write_text(path: &Path, text: &str) -> Result<(), StoreError> {
-    atomic::write(path, text.as_bytes())
-}
-
-/// Renames a file and replaces the target if it exists.
-pub fn rename(from: &Path, to: &Path) -> Result<(), StoreError> {
-    fs::rename(from, to).map_err(StoreError::io("rename", from))
-}
-
 /// Locks the folder of a run. The error names the process that holds it. The lock ends when the file is closed.
 pub fn lock(folder: &Path) -> Result<File, StoreError> {
     let path = folder.join(".lock");
@@ -151,17 +135,6 @@ pub fn lock(folder: &Path) -> Result<File, StoreError> {
     Ok(file)
 }
 
-/// Returns records as JSON Lines.
-pub(super) fn json_lines<T: Serialize>(path: &Path, records: &[T]) -> Result<Vec<u8>, StoreError> {
-    let mut lines = Vec::new();
-    for record in records {
-        serde_json::to_writer(&mut lines, record)
-            .map_err(|source| StoreError::Json { path: path.to_owned(), source })?;
-        lines.push(b'\n');
-    }
-    Ok(lines)
-}
-
 #[cfg(test)]
 mod tests {
     use polars::prelude::{Column, DataFrame};
@@ -169,6 +142,7 @@ mod tests {
     use sha2::{Digest as _, Sha256};
 
     use super::*;
+    use crate::schema::{RejectReason, Stage};
     use crate::store::parquet::hexadecimal;
 
     /// Writes a data set with one row per id in each table.
@@ -243,7 +217,7 @@ mod tests {
         run.write_rejected(&[]).unwrap();
         let [a, b] =
             ["甲", "乙"].map(|id| Reject::new(Stage::Extract, id, RejectReason::NoDialogue, "none of 3 lines"));
-        run.write_rejected(&[a.clone(), Reject::new(Stage::Chunk, "x", "empty", ""), b.clone()]).unwrap();
+        run.write_rejected(&[a.clone(), Reject::new(Stage::Chunk, "x", RejectReason::NoStory, ""), b.clone()]).unwrap();
         assert_eq!(names(&root.path().join("rejected")), ["chunk.jsonl", "extract.jsonl"]);
         run.write_rejected(&[a.clone(), b.clone()]).unwrap();
         assert_eq!(names(&root.path().join("rejected")), ["extract.jsonl"]);

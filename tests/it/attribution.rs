@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use dramaturg::attribution::aliases;
-use dramaturg::attribution::aliases::{Aliases, Known};
-use dramaturg::attribution::{Attribution, Kind, Quotation, read, read_with};
+use dramaturg::attribution::aliases::{Aliases, KnownCharacter};
+use dramaturg::attribution::{Attribution, Quotation, QuotationKind, attribute, attribute_with};
 use dramaturg::schema::Language;
 
 fn file(path: &str) -> String {
@@ -36,7 +36,7 @@ fn called(attribution: &Attribution, quotation: &Quotation, names: &[String]) ->
 }
 
 fn score(book: &str, language: Language) -> Score {
-    let attribution = read(&file(&format!("books/{book}.txt")), language, false);
+    let attribution = attribute(&file(&format!("books/{book}.txt")), language, false);
     let names: BTreeMap<String, Vec<String>> = rows(&format!("tests/fixtures/gold/{book}.characters.tsv"))
         .into_iter()
         .map(|row| {
@@ -88,11 +88,11 @@ fn names_the_speakers_of_the_chinese_novella() {
 
 #[test]
 fn gives_every_speech_of_the_play_to_the_name_before_it() {
-    let attribution = read(&file("books/forty_kilos_short.fountain"), Language::En, true);
+    let attribution = attribute(&file("books/forty_kilos_short.fountain"), Language::En, true);
     let gold = rows("tests/fixtures/gold/forty_kilos_short.speeches.tsv");
     let mut spoken: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for quotation in &attribution.quotations {
-        assert_eq!(quotation.kind, Some(Kind::Script));
+        assert_eq!(quotation.kind, Some(QuotationKind::Script));
         let speaker = quotation.speaker.expect("a speech of a play has a name before it");
         *spoken.entry((attribution.people[speaker].name.as_str(), quotation.text.as_str())).or_default() += 1;
     }
@@ -114,7 +114,7 @@ fn offsets_are_code_points_of_the_text() {
     for (book, language) in [("a_penny_either_way", Language::En), ("lian_wen_ji", Language::Zh)] {
         let text = file(&format!("books/{book}.txt"));
         let chars: Vec<char> = text.chars().collect();
-        let attribution = read(&text, language, false);
+        let attribution = attribute(&text, language, false);
         for quotation in &attribution.quotations {
             let words: String = chars[quotation.start as usize..quotation.end as usize].iter().collect();
             let bare = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
@@ -126,15 +126,15 @@ fn offsets_are_code_points_of_the_text() {
 #[test]
 fn reads_the_same_twice() {
     let text = file("books/a_penny_either_way.txt");
-    assert_eq!(read(&text, Language::En, false), read(&text, Language::En, false));
+    assert_eq!(attribute(&text, Language::En, false), attribute(&text, Language::En, false));
 }
 
 #[test]
 fn line_ends_change_offsets_and_nothing_else() {
     for (book, language) in [("a_penny_either_way", Language::En), ("lian_wen_ji", Language::Zh)] {
         let text = file(&format!("books/{book}.txt"));
-        let plain = read(&text, language, false);
-        let windows = read(&text.replace('\n', "\r\n"), language, false);
+        let plain = attribute(&text, language, false);
+        let windows = attribute(&text.replace('\n', "\r\n"), language, false);
         assert_eq!(plain.people, windows.people);
         let words = |attribution: &Attribution| -> Vec<(String, Option<usize>)> {
             attribution.quotations.iter().map(|quotation| (quotation.text.clone(), quotation.speaker)).collect()
@@ -148,15 +148,17 @@ fn shipped(book: &str) -> (String, Language, bool, Aliases) {
     let language = if book.contains("wen") { Language::Zh } else { Language::En };
     let script = book.ends_with(".fountain");
     let text = file(&format!("books/{book}"));
-    let written = aliases::text("book", &[&read(&text, language, script)]);
+    let written = aliases::text("book", &[&attribute(&text, language, script)]);
     assert!(aliases::is_as_written(&written));
     let read = toml::from_str(&written).expect("what the program writes is right");
     (text, language, script, read)
 }
 
-fn person<'a>(aliases: &'a mut Aliases, name: &str) -> &'a mut Known {
+fn person<'a>(aliases: &'a mut Aliases, name: &str) -> &'a mut KnownCharacter {
     let mut people = aliases.people.iter_mut();
-    let named = |person: &&mut Known| person.name == name || person.aliases.iter().flatten().any(|alias| alias == name);
+    let named = |person: &&mut KnownCharacter| {
+        person.name == name || person.aliases.iter().flatten().any(|alias| alias == name)
+    };
     people.find(named).unwrap_or_else(|| panic!("{name} is in the file"))
 }
 
@@ -180,7 +182,7 @@ fn a_file_without_a_change_changes_nothing() {
     for (book, ..) in SHIPPED {
         let (text, language, script, aliases) = shipped(book);
         assert_eq!(aliases.faults(), [], "{book}");
-        assert_eq!(read_with(&text, language, script, &aliases), read(&text, language, script), "{book}");
+        assert_eq!(attribute_with(&text, language, script, &aliases), attribute(&text, language, script), "{book}");
     }
 }
 
@@ -191,7 +193,7 @@ fn a_new_name_leaves_all_others_as_they_were() {
         let person = person(&mut aliases, one);
         let old = std::mem::replace(&mut person.name, "Somebody".to_owned());
         person.aliases.get_or_insert_default().push(old.clone());
-        let (plain, renamed) = (read(&text, language, script), read_with(&text, language, script, &aliases));
+        let (plain, renamed) = (attribute(&text, language, script), attribute_with(&text, language, script, &aliases));
         let (before, after) = (said(&plain), said(&renamed));
         let same = |(before, after): &(&Said<'_>, &Said<'_>)| {
             let name = if after.1 == Some("Somebody") { Some(old.as_str()) } else { after.1 };
@@ -212,11 +214,11 @@ fn speakers_follow_when_two_become_one() {
         let own = person(&mut aliases, one).aliases.get_or_insert_default();
         own.push(taken.name.clone());
         own.extend(taken.aliases.into_iter().flatten());
-        let (plain, merged) = (read(&text, language, script), read_with(&text, language, script, &aliases));
+        let (plain, merged) = (attribute(&text, language, script), attribute_with(&text, language, script, &aliases));
         assert!(merged.people.iter().all(|person| person.name != taken.name));
         let of_two = plain.quotations.iter().filter(|quotation| {
             let name = quotation.speaker.map(|speaker| plain.people[speaker].name.as_str());
-            let open = matches!(quotation.kind, Some(Kind::Explicit | Kind::Script));
+            let open = matches!(quotation.kind, Some(QuotationKind::Explicit | QuotationKind::Script));
             open && (name == Some(one) || name == Some(&taken.name))
         });
         let of_two: Vec<u32> = of_two.map(|quotation| quotation.start).collect();
@@ -232,11 +234,11 @@ fn who_is_struck_out_says_nothing_and_nobody_says_it_for_him() {
         let (text, language, script, mut aliases) = shipped(book);
         let struck = person(&mut aliases, one).clone();
         aliases.people.retain(|person| *person != struck);
-        let (plain, left) = (read(&text, language, script), read_with(&text, language, script, &aliases));
+        let (plain, left) = (attribute(&text, language, script), attribute_with(&text, language, script, &aliases));
         assert!(left.people.iter().all(|person| person.name != one));
         let open = |quotation: &&Quotation| {
             quotation.speaker.is_some_and(|speaker| plain.people[speaker].name == one)
-                && matches!(quotation.kind, Some(Kind::Explicit | Kind::Script))
+                && matches!(quotation.kind, Some(QuotationKind::Explicit | QuotationKind::Script))
         };
         let after = said(&left);
         let own: Vec<u32> = plain.quotations.iter().filter(open).map(|quotation| quotation.start).collect();

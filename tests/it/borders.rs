@@ -44,7 +44,7 @@ fn scenes(chunk: &Chunk, lines: &[(String, String)], continues: bool, unfinished
         "continues": continues,
         "first_words": words(within.next()),
         "summary": format!("{}", chunk.index),
-        "prominence": null,
+        "salience": null,
         "characters": [lines[0].0, lines[1].0],
         "dialogue": dialogue,
         "last_words": words(within.next_back()),
@@ -69,7 +69,7 @@ async fn scenes_of(language: Language, border: Value, unfinished: bool) -> (Vec<
     for chunk in &planned[..2] {
         script.replies.lock().expect("one thread").insert(format!("{}/border", chunk.id()), border.clone());
     }
-    let attribution = attribution::read(&book.text, language, book.script);
+    let attribution = attribution::attribute(&book.text, language, book.script);
     let facts = extract::BookFacts::new(&book, language, book.text.as_str().into(), attribution);
     let extract_params = extract::Params::default();
     // Each round reads what the script made of the one before; a scene's prompt shows what was carried into it.

@@ -296,7 +296,7 @@ async fn a_judge_with_a_bias_ends_nothing_and_is_told() {
     let lane = rejects.lines().find(|line| line.contains("\"keziah-marl/vivid\"")).expect("the lane fell short");
     assert!(lane.contains("_exhausted") && lane.contains("CR has 0 of 2"), "{lane}");
     assert_eq!(lane.matches(" of 2").count(), 1, "no other dimension fell short: {lane}");
-    assert!(left["short"]["CR"].as_u64() >= Some(1), "{left}");
+    assert!(left["dimensions_below_target"]["CR"].as_u64() >= Some(1), "{left}");
     let output = run.run(&[
         "build",
         "small.toml",
@@ -316,14 +316,18 @@ async fn a_judge_with_a_bias_ends_nothing_and_is_told() {
     // Where targets are what counts, every lane comes to its end, and says what it brought nothing of.
     let sets = ["--set", "simulate.tau=3", "--set", "simulate.max_conversations=16"];
     let left = run.build(&[&sets[..], &only_english[..]].concat(), 0);
-    assert_eq!((&left["short"], &left["barren"]), (&json!({}), &json!({"CR": 2})), "{left}");
+    assert_eq!(
+        (&left["dimensions_below_target"], &left["dimensions_without_samples"]),
+        (&json!({}), &json!({"CR": 2})),
+        "{left}"
+    );
     let rejects = std::fs::read_to_string(run.path().join("outputs/small/rejected/simulate.jsonl")).expect("rejects");
     let lanes: Vec<&str> = rejects.lines().filter(|line| line.contains("\"no_sample\"")).collect();
     assert_eq!(lanes.len(), 2, "{rejects}");
     assert!(lanes.iter().all(|lane| lane.contains("CR judged ") && !lane.contains("judged 0 times")), "{lanes:?}");
     let manifest = std::fs::read_to_string(run.path().join("outputs/small/manifest.json")).expect("a manifest");
     let manifest: Value = serde_json::from_str(&manifest).expect("JSON");
-    assert_eq!(manifest["barren"], json!({"CR": 2}));
+    assert_eq!(manifest["dimensions_without_samples"], json!({"CR": 2}));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -393,7 +393,7 @@ fn a_sample_that_says_other_than_what_it_names_is_found() {
     // What somebody put right is no fault, and what no row may lack is one.
     let taken: Vec<usize> = expected.iter().map(|(row, _)| *row).collect();
     let free: Vec<usize> = (0..before.height()).filter(|row| !taken.contains(row)).collect();
-    for (column, value) in [("reference", "It is as it is."), ("edited", "a slip")] {
+    for (column, value) in [("reference", "It is as it is."), ("edit_reason", "a slip")] {
         change(&path, column, |_, row| (row == free[0]).then(|| value.to_owned()));
     }
     let mut frame = read(&path);
@@ -813,7 +813,7 @@ fn columns_of_others_divide_and_keep_their_types() {
         );
         let words = |frame: &DataFrame| -> BTreeSet<String> {
             let cells = Cells::of(frame, column).unwrap();
-            (0..frame.height()).filter_map(|row| cells.word(row).map(String::from)).collect()
+            (0..frame.height()).filter_map(|row| cells.value_text(row).map(String::from)).collect()
         };
         assert_eq!(words(&test), BTreeSet::from([value.to_owned()]), "{column}");
         assert!(!words(&train).contains(value), "{column}");

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use dramaturg::llm::{Answered, Budget, Journal, JournalError, Model, OfflineOptions, Record, Session};
 use dramaturg::prompt::Prompts;
-use dramaturg::schema::{Chunk, Grounded, Language, Reject, Scene};
+use dramaturg::schema::{Chunk, Grounded, Language, Reject, RejectReason, Scene};
 use dramaturg::stages::extract;
 use dramaturg::stages::extract::{BookFacts, FoundLine, FoundScene, FoundScenes, RepairedLine, RepairedLines};
 use dramaturg::stages::{chunk, prompts};
@@ -68,7 +68,7 @@ pub(super) fn read(name: &str, bytes: &[u8], max_tokens: Option<u32>) -> Read {
     }
     let (chunks, _) = chunk::chunk(&book, &chunk::chapters(&book), &params);
     let language = book.language;
-    let attribution = attribution::read(&book.text, language, book.script);
+    let attribution = attribution::attribute(&book.text, language, book.script);
     let facts = BookFacts::new(&book, language, book.text.as_str().into(), attribution);
     Read { language, chunks, facts, text: book.text.clone() }
 }
@@ -626,7 +626,10 @@ async fn answers_of_no_use_are_asked_for_again_and_entered() {
             line.speech = Some(if language == Language::En { other } else { own }.to_owned());
         }
         let (scenes, rejects, records) = answered(&read, foreign.clone(), foreign).await;
-        assert!(scenes.is_empty() && rejects.iter().all(|reject| reject.reason == RejectReason::OtherLanguage), "{rejects:?}");
+        assert!(
+            scenes.is_empty() && rejects.iter().all(|reject| reject.reason == RejectReason::OtherLanguage),
+            "{rejects:?}"
+        );
         assert!(records.iter().all(|record| record.ask != "extract/repair"));
     }
 }

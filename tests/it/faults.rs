@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use dramaturg::llm::{Ask, Budget, Endpoint, Journal, Model, Offline, OfflineAnswer, Sampling, Session};
 use dramaturg::prompt::{PromptError, Prompts};
-use dramaturg::schema::Message;
+use dramaturg::schema::{Draw, Message};
 use dramaturg::store::FileJournal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -134,7 +134,7 @@ async fn lines(fault: impl Fn(&str, usize) -> &'static str + Send + Sync + 'stat
     let model = Model::served("writer", endpoint, &sampling, Value::Null, None, 3, Arc::clone(&session)).unwrap();
     let asks = (0..QUESTIONS).map(|n| {
         let model = &model;
-        async move { model.ask(&Continue(n), &format!("play/{n}")).await }
+        async move { model.ask(&Continue(n), &Draw::Other(format!("play/{n}"))).await }
     });
     let answers = futures::future::join_all(asks).await;
     let answered = seen.lock().unwrap().answered.clone();

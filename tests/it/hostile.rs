@@ -3,7 +3,7 @@
 use std::io::{Cursor, Write as _};
 
 use dramaturg::books::{ChunkError, books};
-use dramaturg::schema::Book;
+use dramaturg::schema::{Book, RejectReason};
 use dramaturg::stages::chunk::{Params, chapters, chunk};
 use encoding_rs::{BIG5, GB18030, SHIFT_JIS, WINDOWS_1252};
 use proptest::prelude::*;

@@ -10,7 +10,7 @@ use dramaturg::llm::{
     Ask, AskError, Budget, Endpoint, Journal, Model, Offline, OfflineAnswer, Price, Sampling, Secret, Session, Shape,
 };
 use dramaturg::prompt::{PromptError, Prompts};
-use dramaturg::schema::Message;
+use dramaturg::schema::{Draw, Message, RejectReason};
 use dramaturg::store::FileJournal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -98,7 +98,7 @@ impl Run {
     }
 
     async fn rate(&self) -> Result<Rating, AskError> {
-        self.model.ask(&Rate("“Be seated,” he said."), "lane/1").await
+        self.model.ask(&Rate("“Be seated,” he said."), &draw("lane/1")).await
     }
 
     /// Returns (made, journal, failed, requests).
@@ -106,6 +106,10 @@ impl Run {
         let totals = self.model.session().usage_tracker.totals();
         (totals.made, totals.journal, totals.failed, totals.requests)
     }
+}
+
+fn draw(text: impl std::fmt::Display) -> Draw {
+    Draw::Other(text.to_string())
 }
 
 fn chain(error: &dyn std::error::Error) -> String {
@@ -158,7 +162,7 @@ async fn an_address_where_nobody_answers_ends_the_run() {
     let server = ScriptedServer::start(script).await;
     let run = Run::new(server.endpoint());
     run.rate().await.expect("a reply");
-    let error = run.model.ask(&Say, "1").await.expect_err("three tries");
+    let error = run.model.ask(&Say, &draw("1")).await.expect_err("three tries");
     assert!(matches!(error, AskError::Transient { .. }), "{error:?}");
 }
 
@@ -171,7 +175,7 @@ async fn a_server_that_takes_requests_and_says_nothing_is_told_of_early_and_give
     let news = Arc::new(std::sync::Mutex::new(Vec::new()));
     let (listener, begun) = (Arc::clone(&news), tokio::time::Instant::now());
     run.model.session().on_news(move |text| listener.lock().unwrap().push((begun.elapsed().as_secs(), text)));
-    let draws: Vec<String> = (0..12).map(|n| n.to_string()).collect();
+    let draws: Vec<Draw> = (0..12).map(draw).collect();
     let said = futures::future::join_all(draws.iter().map(|draw| run.model.ask(&Say, draw))).await;
     assert!(said.iter().all(|said| matches!(said, Err(AskError::Unusable { .. }))), "{said:?}");
     assert!((600..1000).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
@@ -193,8 +197,8 @@ async fn a_bound_on_calls_counts_those_in_flight_and_no_request_twice() {
     let budget = Budget { max_calls: Some(2), ..Budget::default() };
     let run = Run::at(folder.path(), server.endpoint(), budget, false);
     run.rate().await.expect("a re-ask and a retry are no further calls");
-    let draws = ["1", "2", "3"];
-    let said = futures::future::join_all(draws.map(|draw| run.model.ask(&Say, draw))).await;
+    let draws = ["1", "2", "3"].map(draw);
+    let said = futures::future::join_all(draws.iter().map(|draw| run.model.ask(&Say, draw))).await;
     let over = said.iter().filter(|said| matches!(said, Err(AskError::Budget(bound)) if bound == "max_calls = 2"));
     assert_eq!(over.count(), 2, "{said:?}");
     assert_eq!(server.bodies().len(), 4);
@@ -208,7 +212,7 @@ async fn bounds_on_what_requests_take_hold_with_many_in_flight() {
         let server = ScriptedServer::ruled(|_, _| Scripted::content("好。")).await;
         let folder = tempfile::tempdir().unwrap();
         let run = Run::at(folder.path(), server.endpoint(), budget, false);
-        let draws: Vec<String> = (0..150).map(|n| n.to_string()).collect();
+        let draws: Vec<Draw> = (0..150).map(draw).collect();
         let said = futures::future::join_all(draws.iter().map(|draw| run.model.ask(&Say, draw))).await;
         let over = said.iter().filter(|said| matches!(said, Err(AskError::Budget(_)))).count();
         let totals = run.model.session().usage_tracker.totals();
@@ -225,16 +229,16 @@ async fn what_earlier_processes_paid_counts_before_it_is_read_back() {
     let folder = tempfile::tempdir().unwrap();
     let run = Run::at(folder.path(), server.endpoint(), Budget::default(), false);
     for draw in 0..10 {
-        run.model.ask(&Say, &draw.to_string()).await.expect("twelve tokens");
+        run.model.ask(&Say, &self::draw(draw)).await.expect("twelve tokens");
     }
     drop(run);
     for budget in
         [Budget { max_tokens: Some(200), ..Budget::default() }, Budget { max_usd: Some(0.0002), ..Budget::default() }]
     {
         let run = Run::at(folder.path(), server.endpoint(), budget, false);
-        let error = run.model.ask(&Say, "another").await.expect_err("120 are used, and a reply may have 100");
+        let error = run.model.ask(&Say, &draw("another")).await.expect_err("120 are used, and a reply may have 100");
         assert!(matches!(error, AskError::Budget(_)), "{error:?}");
-        run.model.ask(&Say, "3").await.expect("it is in the journal");
+        run.model.ask(&Say, &draw("3")).await.expect("it is in the journal");
     }
     assert_eq!(server.bodies().len(), 10);
 }
@@ -283,7 +287,7 @@ async fn half_a_surrogate_pair_kills_nothing() {
     let body = r#"{"choices": [{"message": {"content": "好\ud83d。"}}]}"#;
     let server = ScriptedServer::start([Scripted::Body(200, "x-test: 1", body.to_owned())]).await;
     let run = Run::new(server.endpoint());
-    assert_eq!(run.model.ask(&Say, "1").await.expect("a reply"), "好\u{fffd}。");
+    assert_eq!(run.model.ask(&Say, &draw("1")).await.expect("a reply"), "好\u{fffd}。");
     let totals = run.model.session().usage_tracker.totals();
     assert!(totals.usage.estimated && totals.usage.prompt > 0 && totals.usage.completion > 0, "{totals:?}");
 }
@@ -311,7 +315,7 @@ async fn a_bad_reply_is_asked_again_and_both_stand_in_the_journal() {
         assert_eq!(run.rate().await.expect("it is in the journal"), good());
         assert_eq!(run.counts(), (0, 1, 0, 3));
         if replay {
-            let error = run.model.ask(&Rate("“Be seated,” he said."), "lane/2").await.expect_err("another draw");
+            let error = run.model.ask(&Rate("“Be seated,” he said."), &draw("lane/2")).await.expect_err("another draw");
             assert!(matches!(&error, AskError::Missing { draw, .. } if draw == "lane/2") && error.ends_the_run());
         }
     }
@@ -341,7 +345,7 @@ async fn plain_text_is_trimmed_and_must_be_whole() {
     let cut = Scripted::message(&json!({"content": "我想说"}), "length");
     let server = ScriptedServer::start([cut, Scripted::content("<think>想</think>\n\n 好。\n")]).await;
     let run = Run::new(server.endpoint());
-    assert_eq!(run.model.ask(&Say, "1").await.expect("a reply"), "好。");
+    assert_eq!(run.model.ask(&Say, &draw("1")).await.expect("a reply"), "好。");
     let bodies = server.bodies();
     assert_eq!(bodies[0].get("response_format"), None);
     assert_eq!((&bodies[0]["max_tokens"], &bodies[1]["max_tokens"]), (&json!(100), &json!(200)));
@@ -354,14 +358,14 @@ async fn a_reply_cut_by_length_is_asked_again_with_more_room_once() {
     let script = [cut.clone(), cut.clone(), Scripted::content("好。")];
     let server = ScriptedServer::start(script).await;
     let run = Run::new(server.endpoint());
-    assert_eq!(run.model.ask(&Say, "1").await.expect("a reply"), "好。");
+    assert_eq!(run.model.ask(&Say, &draw("1")).await.expect("a reply"), "好。");
     let bodies = server.bodies();
     let room: Vec<&Value> = bodies.iter().map(|body| &body["max_tokens"]).collect();
     assert_eq!(room, [100, 200, 200]);
     let told = bodies[2]["messages"][2]["content"].as_str().unwrap();
     assert!(told.starts_with("上面的回复无法使用"), "then it is told to be shorter: {told}");
     let server = ScriptedServer::start(vec![cut; 4]).await;
-    let error = Run::new(server.endpoint()).model.ask(&Say, "1").await.expect_err("it stays cut");
+    let error = Run::new(server.endpoint()).model.ask(&Say, &draw("1")).await.expect_err("it stays cut");
     assert_eq!((error.reason().name(), server.bodies().len()), ("cut_reply", 4));
 }
 
@@ -396,7 +400,7 @@ async fn a_server_without_schemas_is_asked_in_words_and_remembered() {
     let server = ScriptedServer::start(script).await;
     let run = Run::new(server.endpoint());
     run.rate().await.expect("a reply");
-    run.model.ask(&Rate("“Stay.”"), "lane/1").await.expect("a reply");
+    run.model.ask(&Rate("“Stay.”"), &draw("lane/1")).await.expect("a reply");
     let bodies = server.bodies();
     let formats: Vec<&Value> = bodies.iter().map(|body| &body["response_format"]["type"]).collect();
     assert_eq!(formats, ["json_schema", "json_object", "json_object", "json_object"]);
@@ -434,7 +438,7 @@ async fn a_key_is_sent_and_never_shown() {
     let base_url = endpoint.base_urls[0].replace("http://", &format!("http://user:{key}@"));
     let folder = tempfile::tempdir().unwrap();
     let run = Run::at(folder.path(), Endpoint { base_urls: vec![base_url], ..endpoint }, Budget::default(), false);
-    assert_eq!(run.model.ask(&Say, "1").await.expect("a reply"), "你的密钥是 (secret)。");
+    assert_eq!(run.model.ask(&Say, &draw("1")).await.expect("a reply"), "你的密钥是 (secret)。");
     let error = run.rate().await.expect_err("a wrong key");
     let journal = std::fs::read_to_string(folder.path().join("journal.jsonl")).unwrap();
     let usage_tracker = format!("{:?}", run.model.session().usage_tracker);
@@ -457,16 +461,16 @@ async fn no_permit_is_held_during_a_wait_and_a_stop_ends_it() {
     let server = ScriptedServer::start([busy, Scripted::content("好。")]).await;
     let run = Run::new(Endpoint { concurrency: 1, backoff: Duration::from_hours(1), ..server.endpoint() });
     let model = Arc::clone(&run.model);
-    let waiting = tokio::spawn(async move { model.ask(&Rate("“Be seated,” he said."), "lane/1").await });
+    let waiting = tokio::spawn(async move { model.ask(&Rate("“Be seated,” he said."), &draw("lane/1")).await });
     while server.bodies().is_empty() {
         tokio::task::yield_now().await;
     }
-    assert_eq!(run.model.ask(&Say, "1").await.expect("the only permit is free"), "好。");
+    assert_eq!(run.model.ask(&Say, &draw("1")).await.expect("the only permit is free"), "好。");
     run.model.session().stop();
     let error = waiting.await.unwrap().expect_err("it was told to stop");
     assert!(matches!(error, AskError::Interrupted), "{error:?}");
-    assert!(matches!(run.model.ask(&Say, "2").await, Err(AskError::Interrupted)));
-    assert_eq!(run.model.ask(&Say, "1").await.expect("it is in the journal"), "好。");
+    assert!(matches!(run.model.ask(&Say, &draw("2")).await, Err(AskError::Interrupted)));
+    assert_eq!(run.model.ask(&Say, &draw("1")).await.expect("it is in the journal"), "好。");
 }
 
 #[tokio::test]
@@ -486,7 +490,7 @@ async fn a_budget_ends_the_run_but_not_what_is_kept() {
     let budget = Budget { max_calls: Some(1), ..Budget::default() };
     let run = Run::at(folder.path(), server.endpoint(), budget, false);
     run.rate().await.expect("the first call");
-    let error = run.model.ask(&Say, "1").await.expect_err("the second call");
+    let error = run.model.ask(&Say, &draw("1")).await.expect_err("the second call");
     assert!(matches!(&error, AskError::Budget(bound) if bound == "max_calls = 1"), "{error:?}");
     run.rate().await.expect("it is in the journal");
     assert_eq!(server.bodies().len(), 1);
@@ -500,7 +504,7 @@ async fn a_call_that_is_refused_for_its_number_loses_no_try() {
     script.push(Scripted::content(GOOD));
     let server = ScriptedServer::start(script).await;
     let run = Run::new(server.endpoint());
-    run.model.ask(&Say, "1").await.expect("a reply");
+    run.model.ask(&Say, &draw("1")).await.expect("a reply");
     assert_eq!(run.rate().await.expect("max_tries is 3, and it was refused five times"), good());
     assert_eq!(run.model.session().usage_tracker.faults(), [("writer".to_owned(), "rate_limited", 5)]);
 }
@@ -517,7 +521,7 @@ async fn several_addresses_share_the_calls_and_a_dead_one_is_set_aside() {
     let news = Arc::new(std::sync::Mutex::new(Vec::new()));
     let listener = Arc::clone(&news);
     run.model.session().on_news(move |text| listener.lock().unwrap().push(text));
-    let draws: Vec<String> = (0..60).map(|n| n.to_string()).collect();
+    let draws: Vec<Draw> = (0..60).map(draw).collect();
     let said = futures::future::join_all(draws.iter().map(|draw| run.model.ask(&Say, draw))).await;
     assert!(said.iter().all(Result::is_ok), "{said:?}");
     let counts = [&dead, &one, &two].map(|server| server.bodies().len());
@@ -535,7 +539,7 @@ async fn a_dead_address_ends_no_run_that_another_answers() {
     let alive = ScriptedServer::ruled(|_, _| Scripted::content("一。")).await;
     let run = Run::new(Endpoint { base_urls: vec![dead, alive.url()], ..alive.endpoint() });
     for draw in 0..12 {
-        run.model.ask(&Say, &draw.to_string()).await.expect("the other address answers");
+        run.model.ask(&Say, &self::draw(draw)).await.expect("the other address answers");
     }
     assert_eq!(alive.bodies().len(), 12);
 }
@@ -549,7 +553,7 @@ async fn a_server_that_asks_for_a_long_wait_is_told_of() {
     let sender = std::sync::Mutex::new(Some(sender));
     run.model.session().on_news(move |text| drop(sender.lock().unwrap().take().map(|sender| sender.send(text))));
     let model = Arc::clone(&run.model);
-    let waiting = tokio::spawn(async move { model.ask(&Say, "1").await });
+    let waiting = tokio::spawn(async move { model.ask(&Say, &draw("1")).await });
     let news = receiver.await.expect("it is told");
     assert!(news.contains("is rate limited (HTTP 429: slow down); 1 call waiting, next try in 30 s"), "{news}");
     run.model.session().stop();
@@ -575,7 +579,7 @@ async fn a_server_without_a_system_role_is_asked_without_and_remembered() {
     let server = ScriptedServer::start([refused, Scripted::content(GOOD), Scripted::content(GOOD)]).await;
     let run = Run::new(server.endpoint());
     run.rate().await.expect("a reply");
-    run.model.ask(&Rate("“Stay.”"), "lane/1").await.expect("a reply");
+    run.model.ask(&Rate("“Stay.”"), &draw("lane/1")).await.expect("a reply");
     let bodies = server.bodies();
     let roles =
         |body: &Value| body["messages"].as_array().unwrap().iter().map(|m| m["role"].clone()).collect::<Vec<_>>();

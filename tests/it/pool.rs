@@ -86,10 +86,10 @@ fn a_pool_is_listed_shown_summed_up_and_sound() {
         let scenes = json(&run, &["list", "--sort", sort]);
         scenes.iter().map(|scene| scene[key].as_f64().expect("a number")).collect()
     };
-    let prominence = by("prominence", "prominence");
-    assert_eq!(prominence.len(), scenes.len());
-    assert!(prominence.is_sorted_by(|one, next| one >= next), "{prominence:?}");
-    assert!(prominence[0] <= 100.0 && prominence[0] > prominence[prominence.len() - 1], "{prominence:?}");
+    let salience = by("salience", "salience");
+    assert_eq!(salience.len(), scenes.len());
+    assert!(salience.is_sorted_by(|one, next| one >= next), "{salience:?}");
+    assert!(salience[0] <= 100.0 && salience[0] > salience[salience.len() - 1], "{salience:?}");
     assert!(by("lines", "lines").is_sorted_by(|one, next| one >= next));
     assert!(by("grounding", "grounding").is_sorted());
     let stats = &json(&run, &["stats"])[0];

@@ -84,8 +84,8 @@ fn vetoes_are_obeyed_and_shown() {
     assert!(reasons.contains(&format!("答非所问 (the conversation `{exclusions}`)")), "{reasons:?}");
     let place = left.iter().position(|id| id == edited).expect("it stays");
     assert_eq!(texts(&after, "reference")[place].as_deref(), Some("（点头）正是。"));
-    assert_eq!(texts(&after, "edited")[place].as_deref(), Some("错字"));
-    assert_eq!(texts(&after, "edited").iter().flatten().count(), 1);
+    assert_eq!(texts(&after, "edit_reason")[place].as_deref(), Some("错字"));
+    assert_eq!(texts(&after, "edit_reason").iter().flatten().count(), 1);
     let report = read(&run, "report.html");
     assert!(report.contains(&format!("{} rows were removed and 1 reference edited", gone.len() + 1)));
     assert!(report.contains("she would not say so") && report.contains("now <bdi>（点头）正是。</bdi>"), "{report}");

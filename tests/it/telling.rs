@@ -187,7 +187,7 @@ async fn a_scene_matters_as_its_most_important_part_does() {
                 json!(FoundScenes { scenes: vec![scene] })
             };
             let (scenes, rejects, records) = extracted(&read, &extract::Params::default(), rule).await;
-            assert_eq!((scenes.len(), scenes[0].prominence), (1, expected), "{language}: {rejects:?}");
+            assert_eq!((scenes.len(), scenes[0].salience), (1, expected), "{language}: {rejects:?}");
             let asked = records.iter().find(|record| record.ask == "extract/scenes").expect("asked");
             let schema = &asked.request.schema["properties"]["scenes"]["items"]["properties"]["prominence"];
             assert_eq!((&schema["minimum"], &schema["maximum"]), (&json!(1), &json!(100)), "{schema}");

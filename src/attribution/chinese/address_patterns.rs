@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, HashSet};
 
 use super::clauses::clause_end;
-use super::words::{rank, role, title};
-use crate::attribution::tables::{CHINESE, Chars};
+use super::words::{is_role_noun, is_title, title_gender};
+use crate::attribution::tables::{CHINESE, CharSet};
 
 /// Returns names recognised at the start of clauses: a surname with a title, or 老, 小, 阿 before a character.
-pub(super) fn familiar(text: &[char]) -> BTreeMap<Vec<char>, u32> {
+pub(super) fn address_forms(text: &[char]) -> BTreeMap<Vec<char>, u32> {
     let mut found: BTreeMap<Vec<char>, (u32, BTreeMap<char, u32>)> = BTreeMap::new();
     let mut wives: HashSet<Vec<char>> = HashSet::new();
     for i in 1..text.len().saturating_sub(4) {
@@ -29,9 +29,9 @@ pub(super) fn familiar(text: &[char]) -> BTreeMap<Vec<char>, u32> {
         let length = if surname > 0 && word > 1 {
             surname + word
         } else if matches!(text[i], '老' | '小' | '阿')
-            && !role(&text[i..i + 2])
-            && !role(&text[i..i + 3])
-            && !worded(&text[i..i + 2])
+            && !is_role_noun(&text[i..i + 2])
+            && !is_role_noun(&text[i..i + 3])
+            && !is_common_word(&text[i..i + 2])
         {
             2
         } else {
@@ -46,7 +46,7 @@ pub(super) fn familiar(text: &[char]) -> BTreeMap<Vec<char>, u32> {
         .filter(|(form, (count, after))| {
             let most = after.values().copied().max().unwrap_or(0);
             let clean = form.iter().all(|c| c.is_alphabetic() && !c.is_ascii() && !CHINESE.never.has(&[*c]));
-            let titled = rank(&form[CHINESE.surnames.head(form)..]);
+            let titled = is_title(&form[CHINESE.surnames.head(form)..]);
             (*count > 3 && most * 2 < *count || titled && *count > 1 && most * 2 <= *count) && clean
         })
         .map(|(form, _)| form)
@@ -56,12 +56,12 @@ pub(super) fn familiar(text: &[char]) -> BTreeMap<Vec<char>, u32> {
 }
 
 /// Whether 老, 小 or 阿 begins a word that is no name: `小弟`, `小名`.
-fn worded(word: &[char]) -> bool {
-    rank(word) || CHINESE.styled.has(word) || CHINESE.common.has(word)
+fn is_common_word(word: &[char]) -> bool {
+    is_title(word) || CHINESE.styled.has(word) || CHINESE.common.has(word)
 }
 
 /// Returns transliterated foreign names (with `·` between their parts), and those of their parts that also occur alone.
-pub(super) fn translated(text: &[char]) -> BTreeMap<Vec<char>, u32> {
+pub(super) fn foreign_names(text: &[char]) -> BTreeMap<Vec<char>, u32> {
     const POINT: char = '·';
     const LONGEST: usize = 8;
     // `得` is used only in `彼得`.
@@ -95,7 +95,7 @@ pub(super) fn translated(text: &[char]) -> BTreeMap<Vec<char>, u32> {
     }
     // A part stands alone if no transliteration character is next to it.
     let mut alone: BTreeMap<Vec<char>, u32> = BTreeMap::new();
-    let firsts = Chars::of(parts.keys().map(|part| part[0]));
+    let firsts = CharSet::of(parts.keys().map(|part| part[0]));
     for i in 0..text.len() {
         if !firsts.has(text[i]) || i > 0 && (text[i - 1] == POINT || sound(i - 1)) {
             continue;
@@ -111,22 +111,22 @@ pub(super) fn translated(text: &[char]) -> BTreeMap<Vec<char>, u32> {
 
 /// Returns the other forms that full names may take, with their counts: surname with title, 老 with surname, given name
 /// alone.
-pub(super) fn called(text: &[char], forms: &BTreeMap<Vec<char>, u32>) -> BTreeMap<Vec<char>, u32> {
+pub(super) fn short_forms(text: &[char], forms: &BTreeMap<Vec<char>, u32>) -> BTreeMap<Vec<char>, u32> {
     let mut surnames: HashSet<&[char]> = HashSet::new();
     let mut given: HashSet<&[char]> = HashSet::new();
-    let mut firsts = Chars::default();
+    let mut firsts = CharSet::default();
     for (form, &says) in forms {
         let surname = CHINESE.surnames.head(form);
         if surname > 0
             && says > 1
             && (1..=2).contains(&(form.len() - surname))
-            && title(&form[surname..]).is_none()
-            && !role(form)
+            && title_gender(&form[surname..]).is_none()
+            && !is_role_noun(form)
         {
             firsts.add(form[0]);
             surnames.insert(&form[..surname]);
             let tail = &form[surname..];
-            if tail.len() == 2 && !role(tail) && !rank(tail) && !CHINESE.common.has(tail) {
+            if tail.len() == 2 && !is_role_noun(tail) && !is_title(tail) && !CHINESE.common.has(tail) {
                 firsts.add(form[surname]);
                 given.insert(&form[surname..]);
             }

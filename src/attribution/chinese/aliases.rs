@@ -6,12 +6,12 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::groups::Groups;
-use super::name_patterns::{Alias, Naming};
+use super::name_patterns::{Alias, NameStatement};
 use super::names::Names;
-use super::words::{rank, role, title};
+use super::words::{is_role_noun, is_title, title_gender};
 use crate::attribution::Gender;
-use crate::attribution::known_characters::Given;
-use crate::attribution::people::Draft;
+use crate::attribution::known_characters::KnownCharacters;
+use crate::attribution::people::CharacterDraft;
 use crate::attribution::tables::CHINESE;
 
 /// Maximum number of mentions of a title that are used to find its bearer.
@@ -54,20 +54,20 @@ const SAME: [&str; 25] = [
 
 impl Names {
     /// Decides which names belong to one character.
-    pub(super) fn settle(&mut self, given: &Given) -> Vec<Draft> {
+    pub(super) fn characters(&mut self, given: &KnownCharacters) -> Vec<CharacterDraft> {
         let count = self.list.len();
         let mut groups = Groups::new(count);
-        for (a, b) in self.joins() {
+        for (a, b) in self.linked_names() {
             groups.join(a, b);
         }
-        self.told(&mut groups);
+        self.apply_statements(&mut groups);
         let mut roots: Vec<usize> = (0..count).map(|i| groups.root(i)).collect();
         let printed: Vec<(String, u32)> =
             self.list.iter().map(|name| (name.form.iter().collect(), name.count)).collect();
         let printed: Vec<(&str, u32)> = printed.iter().map(|(form, count)| (form.as_str(), *count)).collect();
         given.part(&mut roots, &printed);
         let mut places: BTreeMap<usize, usize> = BTreeMap::new();
-        let mut drafts: Vec<Draft> = Vec::new();
+        let mut drafts: Vec<CharacterDraft> = Vec::new();
         let mut people = Vec::with_capacity(count);
         let mut heard: BTreeMap<usize, u32> = BTreeMap::new();
         for (name, &root) in self.list.iter().zip(&roots) {
@@ -81,7 +81,7 @@ impl Names {
         let bearers: HashSet<&[char]> = self.namings.iter().filter_map(|naming| naming.bearer.as_deref()).collect();
         for (i, &root) in roots.iter().enumerate() {
             let place = *places.entry(root).or_insert_with(|| {
-                drafts.push(Draft::default());
+                drafts.push(CharacterDraft::default());
                 drafts.len() - 1
             });
             people.push(place);
@@ -97,9 +97,9 @@ impl Names {
                 && name.count * 10 >= heard[&root];
             draft.female += name.female;
             draft.male += name.male;
-            draft.role |= role(&name.form);
+            draft.role |= is_role_noun(&name.form);
             // Surname and given name become the main name, even if a title is more frequent.
-            if full(&name.form).is_some()
+            if surname_length(&name.form).is_some()
                 && (name.count > 2 || own)
                 && draft.name.as_ref().is_none_or(|other| {
                     let known = draft.forms.get(other).copied().unwrap_or(0);
@@ -129,7 +129,7 @@ impl Names {
     }
 
     /// Merges the names that a statement of the book gives to one person, unless someone else has one of them.
-    fn told(&self, groups: &mut Groups) {
+    fn apply_statements(&self, groups: &mut Groups) {
         // By name: the characters it is given to.
         let mut bearers: BTreeMap<&[char], BTreeSet<usize>> = BTreeMap::new();
         for naming in &self.namings {
@@ -140,7 +140,9 @@ impl Names {
         }
         // By character: the full names that occur in the book.
         let mut fulls: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-        for (i, _) in self.list.iter().enumerate().filter(|(_, name)| name.count > 0 && full(&name.form).is_some()) {
+        for (i, _) in
+            self.list.iter().enumerate().filter(|(_, name)| name.count > 0 && surname_length(&name.form).is_some())
+        {
             fulls.entry(groups.root(i)).or_default().push(i);
         }
         for naming in &self.namings {
@@ -149,7 +151,7 @@ impl Names {
                 let Some(other) = self.index_of(&form.form) else { continue };
                 let (a, b) = (groups.root(first), groups.root(other));
                 let shared = bearers[form.form.as_slice()].iter().any(|&bearer| groups.root(bearer) != a);
-                if a == b || shared || ![a, b].iter().all(|person| self.agree(fulls.get(person), naming)) {
+                if a == b || shared || ![a, b].iter().all(|person| self.statement_fits(fulls.get(person), naming)) {
                     continue;
                 }
                 groups.join(a, b);
@@ -163,23 +165,25 @@ impl Names {
     }
 
     /// Whether a statement can be about a character: it contains all of their full names, or at least the given names.
-    fn agree(&self, fulls: Option<&Vec<usize>>, naming: &Naming) -> bool {
+    fn statement_fits(&self, fulls: Option<&Vec<usize>>, naming: &NameStatement) -> bool {
         let said =
             |name: &[char]| naming.forms.iter().any(|form| form.form == name) || naming.bearer.as_deref() == Some(name);
         let given = |tail: &[char]| naming.forms.iter().any(|form| form.form.ends_with(tail));
         fulls.into_iter().flatten().all(|&name| {
             let form = &self.list[name].form;
-            said(form) || full(form).is_some_and(|surname| given(&form[surname..]))
+            said(form) || surname_length(form).is_some_and(|surname| given(&form[surname..]))
         })
     }
 
-    fn joins(&self) -> Vec<(usize, usize)> {
+    fn linked_names(&self) -> Vec<(usize, usize)> {
         let forms: HashMap<&[char], usize> =
             self.list.iter().enumerate().map(|(i, name)| (name.form.as_slice(), i)).collect();
         // Another family's name, borne by someone with a second name, is no evidence for titles.
         let mut strange: HashSet<&[char]> = HashSet::new();
         for naming in &self.namings {
-            let Some(bearer) = naming.bearer.as_deref().filter(|bearer| full(bearer).is_some()) else { continue };
+            let Some(bearer) = naming.bearer.as_deref().filter(|bearer| surname_length(bearer).is_some()) else {
+                continue;
+            };
             let others = naming.forms.iter().filter(|told| told.own && told.form[0] != bearer[0]);
             strange.extend(others.map(|told| told.form.as_slice()));
         }
@@ -189,10 +193,10 @@ impl Names {
         for (i, name) in self.list.iter().enumerate() {
             let surname = CHINESE.surnames.head(&name.form);
             let tail = &name.form[surname..];
-            if surname > 0 && tail.len() > 1 && name.count > 0 && !role(tail) && !rank(tail) {
+            if surname > 0 && tail.len() > 1 && name.count > 0 && !is_role_noun(tail) && !is_title(tail) {
                 given.entry(&name.form[surname..]).or_default().push(i);
             }
-            if let Some(surname) = full(&name.form)
+            if let Some(surname) = surname_length(&name.form)
                 && name.count > 1
                 && !strange.contains(name.form.as_slice())
             {
@@ -224,7 +228,8 @@ impl Names {
             for length in 2..name.form.len() {
                 let word: String = name.form[length..].iter().collect();
                 if let Some(&other) = forms.get(&name.form[..length])
-                    && (SAME.contains(&word.as_str()) || word == "子" && title(&name.form[length - 1..]).is_some())
+                    && (SAME.contains(&word.as_str())
+                        || word == "子" && title_gender(&name.form[length - 1..]).is_some())
                 {
                     joins.push((other, i));
                 }
@@ -240,7 +245,7 @@ impl Names {
             {
                 joins.push((other, i));
             }
-            if let Some(other) = self.titled(i, &fulls, &early[i]) {
+            if let Some(other) = self.titled_bearer(i, &fulls, &early[i]) {
                 joins.push((other, i));
             }
         }
@@ -261,13 +266,13 @@ impl Names {
 
     /// Returns the full name that a surname with a title or with 老 refers to: the one that is mostly mentioned last
     /// before it.
-    fn titled(&self, at: usize, fulls: &HashMap<&[char], Vec<usize>>, early: &[usize]) -> Option<usize> {
+    fn titled_bearer(&self, at: usize, fulls: &HashMap<&[char], Vec<usize>>, early: &[usize]) -> Option<usize> {
         let name = &self.list[at];
         let (surname, gender) = match name.form[..] {
             ['老', c] if CHINESE.surnames.has(&[c]) => (&name.form[1..], Gender::Unknown),
             _ => {
                 let length = CHINESE.surnames.head(&name.form);
-                (&name.form[..length], title(&name.form[length..])?)
+                (&name.form[..length], title_gender(&name.form[length..])?)
             }
         };
         // 张和尚 is a name of its own rather than another person's title.
@@ -296,15 +301,17 @@ impl Names {
         let own = self.own_gender(other);
         let fits = match gender {
             // A wife's title is used with her husband's surname as often as with her own.
-            Gender::Female => own == Gender::Female || own == Gender::Unknown && maiden(&name.form[surname.len()..]),
-            Gender::Male => own == Gender::Male || own == Gender::Unknown && self.often(at, other, surname),
+            Gender::Female => {
+                own == Gender::Female || own == Gender::Unknown && is_maiden_title(&name.form[surname.len()..])
+            }
+            Gender::Male => own == Gender::Male || own == Gender::Unknown && self.is_frequent_title(at, other, surname),
             Gender::Unknown => true,
         };
         (fits && most * 5 >= early.len() * 3).then_some(other)
     }
 
     /// Whether a title is used often enough, relative to a full name, to determine its gender.
-    fn often(&self, title: usize, full: usize, surname: &[char]) -> bool {
+    fn is_frequent_title(&self, title: usize, full: usize, surname: &[char]) -> bool {
         let full = &self.list[full].form;
         let names = [self.index_of(full), self.index_of(&full[surname.len()..])];
         let known: u32 = names.into_iter().flatten().map(|name| self.list[name].count).sum();
@@ -319,14 +326,14 @@ impl Names {
         if CHINESE.generic_male.tail(form) > 1 {
             return Gender::Male;
         }
-        (1..form.len()).find_map(|i| title(&form[i..])).unwrap_or(Gender::Unknown)
+        (1..form.len()).find_map(|i| title_gender(&form[i..])).unwrap_or(Gender::Unknown)
     }
 
     fn own_gender(&self, at: usize) -> Gender {
         match self.titled_gender(at) {
             Gender::Unknown => {
                 let name = &self.list[at];
-                Draft { female: name.female, male: name.male, ..Draft::default() }.gender()
+                CharacterDraft { female: name.female, male: name.male, ..CharacterDraft::default() }.gender()
             }
             gender => gender,
         }
@@ -334,7 +341,7 @@ impl Names {
 }
 
 /// Whether a title applies to unmarried women, who have their own surname.
-fn maiden(title: &[char]) -> bool {
+fn is_maiden_title(title: &[char]) -> bool {
     [['姑', '娘'], ['小', '姐'], ['妹', '妹'], ['姐', '姐'], ['丫', '头'], ['女', '侠'], ['女', '士']]
         .iter()
         .any(|word| title == word)
@@ -342,20 +349,24 @@ fn maiden(title: &[char]) -> bool {
 
 /// Whether the text after a surname distinguishes members of one family by age, kinship or appearance, or is a role:
 /// `老娘`, `二姐`.
-fn kin(tail: &[char]) -> bool {
+fn is_family_word(tail: &[char]) -> bool {
     const AGES: &str = "老大小二三四五六七八九十";
     const KIN: &str = "娘爷姐妹哥弟叔伯姑姨嫂婶婆公太爹妈舅奶";
     const MARKED: &str = "胡麻瘸胖瘦秃聋驼矮癞瞎拐跛哑";
     let aged = matches!(tail, [age, word] if AGES.contains(*age) && KIN.contains(*word));
     let aged = aged || matches!(tail, [mark, '子'] if MARKED.contains(*mark));
-    aged || title(tail).is_some() || rank(tail) || tail.len() > 1 && CHINESE.roles.has(tail)
+    aged || title_gender(tail).is_some() || is_title(tail) || tail.len() > 1 && CHINESE.roles.has(tail)
 }
 
 /// Returns the length of the surname if a form is a surname with a given name.
-pub(super) fn full(form: &[char]) -> Option<usize> {
+pub(super) fn surname_length(form: &[char]) -> Option<usize> {
     let surname = CHINESE.surnames.head(form);
     let given = form.len() - surname;
     let tail = &form[surname..];
-    let plain = surname > 0 && (1..=2).contains(&given) && !kin(tail) && !role(form) && !matches!(tail, ['家' | '子']);
-    (plain && (1..form.len()).all(|i| title(&form[i..]).is_none() || i + 1 == form.len())).then_some(surname)
+    let plain = surname > 0
+        && (1..=2).contains(&given)
+        && !is_family_word(tail)
+        && !is_role_noun(form)
+        && !matches!(tail, ['家' | '子']);
+    (plain && (1..form.len()).all(|i| title_gender(&form[i..]).is_none() || i + 1 == form.len())).then_some(surname)
 }

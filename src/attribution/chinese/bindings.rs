@@ -2,29 +2,29 @@
 
 use std::collections::BTreeMap;
 
-use super::aliases::full;
+use super::aliases::surname_length;
 use super::clauses::{clause_end, sentence_end};
 use super::names::{Mention, Names};
-use super::words::{rank, role};
+use super::words::{is_role_noun, is_title};
 use crate::attribution::tables::CHINESE;
 
 /// By noun: the offsets where it refers to a character, and the character.
-pub(super) type Places = BTreeMap<Vec<char>, Vec<(usize, usize)>>;
+pub(super) type NounOffsets = BTreeMap<Vec<char>, Vec<(usize, usize)>>;
 
 /// Returns the nouns that directly precede names, or to which names are given.
-pub(super) fn bound(text: &[char], names: &Names) -> Places {
-    let mut bound: Places = BTreeMap::new();
+pub(super) fn nouns_of_names(text: &[char], names: &Names) -> NounOffsets {
+    let mut bound: NounOffsets = BTreeMap::new();
     let mut last = 0;
     for mention in &names.mentions {
         // `江太守孟秋云`: the noun is the end of another name.
         let another = last == mention.start;
         let form = &names.list[mention.name].form;
         let person = names.people[mention.name];
-        if role(form) {
+        if is_role_noun(form) {
             continue;
         }
         last = mention.end;
-        if let Some(noun) = introduced(text, mention.start, false) {
+        if let Some(noun) = introducing_noun(text, mention.start, false) {
             bound.entry(noun).or_default().push((mention.start, person));
         }
         let before = &text[mention.start.saturating_sub(4)..mention.start];
@@ -40,7 +40,12 @@ pub(super) fn bound(text: &[char], names: &Names) -> Places {
 }
 
 /// Returns, by character, the most frequent phrase of a noun and a name: `伙计阿福`.
-pub(super) fn phrases(text: &[char], chars: &[char], names: &Names, bound: &Places) -> BTreeMap<usize, (String, u32)> {
+pub(super) fn noun_name_phrases(
+    text: &[char],
+    chars: &[char],
+    names: &Names,
+    bound: &NounOffsets,
+) -> BTreeMap<usize, (String, u32)> {
     let mut counts: BTreeMap<(usize, String), u32> = BTreeMap::new();
     for (noun, places) in bound {
         for &(place, person) in places.iter().filter(|(place, _)| text[..*place].ends_with(noun)) {
@@ -49,7 +54,7 @@ pub(super) fn phrases(text: &[char], chars: &[char], names: &Names, bound: &Plac
             let mention = names.between(place, place + 1).first().filter(|_| begins && CHINESE.plural.tail(noun) == 0);
             let borne = |mention: &&Mention| {
                 let form = &names.list[mention.name].form;
-                full(form).is_some() || form.len() == 2 || rank(&form[CHINESE.surnames.head(form)..])
+                surname_length(form).is_some() || form.len() == 2 || is_title(&form[CHINESE.surnames.head(form)..])
             };
             if let Some(mention) = mention.filter(borne) {
                 *counts.entry((person, chars[from..mention.end].iter().collect())).or_default() += 1;
@@ -66,15 +71,15 @@ pub(super) fn phrases(text: &[char], chars: &[char], names: &Names, bound: &Plac
 }
 
 /// Returns the nouns that names end in, with the mentions of those names.
-pub(super) fn titled(names: &Names) -> Places {
-    let mut titled: Places = BTreeMap::new();
+pub(super) fn titles_in_names(names: &Names) -> NounOffsets {
+    let mut titled: NounOffsets = BTreeMap::new();
     let ends: Vec<Option<usize>> = names
         .list
         .iter()
         .map(|name| {
             let surname = CHINESE.surnames.head(&name.form);
             let tail = &name.form[surname..];
-            let title = rank(tail) || CHINESE.roles.has(tail);
+            let title = is_title(tail) || CHINESE.roles.has(tail);
             (surname > 0 && tail.len() > 1 && title).then_some(surname)
         })
         .collect();
@@ -88,7 +93,7 @@ pub(super) fn titled(names: &Names) -> Places {
 }
 
 /// Returns the noun that a name is given to: `那女子叫X`, `一个老汉……便是X`. `given` says that a statement ends in the name here.
-pub(super) fn introduced(text: &[char], at: usize, given: bool) -> Option<Vec<char>> {
+pub(super) fn introducing_noun(text: &[char], at: usize, given: bool) -> Option<Vec<char>> {
     const NAMED: [&[char]; 6] = [&['名', '叫'], &['名', '唤'], &['叫', '做'], &['唤', '作'], &['自', '称'], &['叫']];
     const EQUALS: [&[char]; 8] = [
         &['便', '是'],
@@ -110,7 +115,7 @@ pub(super) fn introduced(text: &[char], at: usize, given: bool) -> Option<Vec<ch
     let scope = if named { at } else { clause };
     for i in (start..scope).rev() {
         for length in (2..=4.min(scope - i)).rev() {
-            if role(&text[i..i + length]) && CHINESE.plural.tail(&text[i..i + length]) == 0 {
+            if is_role_noun(&text[i..i + length]) && CHINESE.plural.tail(&text[i..i + length]) == 0 {
                 return Some(text[i..i + length].to_vec());
             }
         }

@@ -35,24 +35,27 @@ pub(super) fn clauses(text: &[char], at: usize, end: usize) -> Vec<Clause> {
 }
 
 /// Whether a sentence ends between two clauses.
-pub(super) fn parted(text: &[char], before: Clause, after: Clause) -> bool {
+pub(super) fn sentence_ends_between(text: &[char], before: Clause, after: Clause) -> bool {
     text[before.1..after.0].iter().any(|&c| sentence_end(c) || c == '\n')
 }
 
 /// Returns the clauses of the last sentence.
 pub(super) fn last_sentence<'a>(text: &[char], clauses: &'a [Clause]) -> &'a [Clause] {
-    let start = clauses.windows(2).rposition(|pair| parted(text, pair[0], pair[1])).map_or(0, |i| i + 1);
+    let start = clauses.windows(2).rposition(|pair| sentence_ends_between(text, pair[0], pair[1])).map_or(0, |i| i + 1);
     &clauses[start..]
 }
 
 /// Returns the clauses of the first sentence.
 pub(super) fn first_sentence<'a>(text: &[char], clauses: &'a [Clause]) -> &'a [Clause] {
-    let end = clauses.windows(2).position(|pair| parted(text, pair[0], pair[1])).map_or(clauses.len(), |i| i + 1);
+    let end = clauses
+        .windows(2)
+        .position(|pair| sentence_ends_between(text, pair[0], pair[1]))
+        .map_or(clauses.len(), |i| i + 1);
     &clauses[..end]
 }
 
 /// Returns the end of the last clause of the narration `[at, end)` if it introduces the speech after it.
-pub(super) fn lead(text: &[char], at: usize, end: usize) -> Option<usize> {
+pub(super) fn speech_lead_end(text: &[char], at: usize, end: usize) -> Option<usize> {
     let mut stop = end;
     let mut colon = false;
     let mut point = false;
@@ -65,12 +68,13 @@ pub(super) fn lead(text: &[char], at: usize, end: usize) -> Option<usize> {
         return None;
     }
     let from = stop.saturating_sub(8).max(at);
-    let spoken = CHINESE.ends_in_speech(&text[from..stop]) || CHINESE.ends_in_speech(unaddressed(&text[from..stop]));
+    let spoken =
+        CHINESE.ends_in_speech(&text[from..stop]) || CHINESE.ends_in_speech(strip_addressee(&text[from..stop]));
     (colon || !point && spoken).then_some(stop)
 }
 
 /// Removes the addressee from the end of a clause: `问他`.
-pub(super) fn unaddressed(clause: &[char]) -> &[char] {
+pub(super) fn strip_addressee(clause: &[char]) -> &[char] {
     let several = usize::from(clause.ends_with(&['们']));
     let bare = &clause[..clause.len() - several];
     match bare.split_last() {
@@ -80,7 +84,7 @@ pub(super) fn unaddressed(clause: &[char]) -> &[char] {
 }
 
 /// Removes the words that may precede a subject.
-pub(super) fn head(mut clause: &[char]) -> &[char] {
+pub(super) fn strip_opening(mut clause: &[char]) -> &[char] {
     loop {
         let blank = clause.iter().take_while(|c| c.is_whitespace()).count();
         let cut = blank + CHINESE.opening.head(&clause[blank..]);
@@ -93,15 +97,15 @@ pub(super) fn head(mut clause: &[char]) -> &[char] {
 
 /// Isolates the subject of a clause that ends in a speech verb: removes openings at the front; verb, addressee and
 /// manner at the end.
-pub(super) fn bare(clause: &[char]) -> Option<Vec<char>> {
-    let clause = unaddressed(clause);
+pub(super) fn isolate_subject(clause: &[char]) -> Option<Vec<char>> {
+    let clause = strip_addressee(clause);
     let particle = clause.iter().rev().take_while(|c| matches!(c, '着' | '了' | '过')).count();
     let clause = &clause[..clause.len() - particle];
     let verb = CHINESE.speech.tail(clause);
     if verb == 0 {
         return None;
     }
-    let mut rest = head(&clause[..clause.len() - verb]);
+    let mut rest = strip_opening(&clause[..clause.len() - verb]);
     let adverbs = CHINESE.manner.head(rest);
     for rest in [rest, &rest[adverbs..]] {
         if rest.len() > 1 && CHINESE.objects.head(rest) > 0 && !rest.starts_with(&['和', '尚']) {
@@ -149,7 +153,7 @@ mod tests {
             ("沈阿牛走了", None),
         ] {
             assert_eq!(
-                bare(&chars(clause)).map(|found| found.iter().collect::<String>()).as_deref(),
+                isolate_subject(&chars(clause)).map(|found| found.iter().collect::<String>()).as_deref(),
                 subject,
                 "{clause}"
             );
@@ -159,10 +163,10 @@ mod tests {
     #[test]
     fn knows_what_hands_over_speech() {
         for text in ["耿大姐道：", "耿大姐说，", "她进来了：", "耿大姐问他，", "他低声说"] {
-            assert!(lead(&chars(text), 0, text.chars().count()).is_some(), "{text}");
+            assert!(speech_lead_end(&chars(text), 0, text.chars().count()).is_some(), "{text}");
         }
         for text in ["耿大姐走了，", "他说。", "", "，"] {
-            assert!(lead(&chars(text), 0, text.chars().count()).is_none(), "{text}");
+            assert!(speech_lead_end(&chars(text), 0, text.chars().count()).is_none(), "{text}");
         }
     }
 }

@@ -4,8 +4,8 @@
 
 use super::clauses::clause_end;
 use super::names::Names;
-use super::nominals::{Nominal, Noun, Owner, follower, owned};
-use super::words::{begins_with, gender, rank, role};
+use super::nominals::{DescribedNoun, NounPhrase, Possessor, continues_after_subject, possessed_noun};
+use super::words::{begins_with, is_role_noun, is_title, noun_gender};
 use crate::attribution::Gender;
 use crate::attribution::tables::CHINESE;
 
@@ -31,7 +31,7 @@ pub(super) struct Determiner {
 }
 
 /// Returns the described noun phrase that begins at an offset, and its end: `那老者`, `一个花白胡子的人`, `内中一个客人`.
-pub(super) fn described(text: &[char], names: &Names, at: usize, end: usize) -> Option<(Nominal, usize)> {
+pub(super) fn described_noun(text: &[char], names: &Names, at: usize, end: usize) -> Option<(NounPhrase, usize)> {
     let limit = end.min(at + 18);
     let mut lead = determiner(text, at, end);
     let from = at;
@@ -42,7 +42,7 @@ pub(super) fn described(text: &[char], names: &Names, at: usize, end: usize) -> 
     // Text that begins with a preposition or an adverb is no description.
     let rest = &text[at..end];
     if lead.end == at
-        && noun(text, at, at, end).is_none()
+        && noun_length(text, at, at, end).is_none()
         && (CHINESE.objects.head(rest) > 0
             || CHINESE.manner.head(rest) > 1 && !rest.iter().take(12).any(|&c| c == '的')
             || CHINESE.opening.head(rest) > 1
@@ -61,7 +61,7 @@ pub(super) fn described(text: &[char], names: &Names, at: usize, end: usize) -> 
                 continue;
             }
         }
-        let Some(length) = noun(text, lead.end, i, end) else {
+        let Some(length) = noun_length(text, lead.end, i, end) else {
             let rest = &text[i..end];
             let other =
                 CHINESE.he.has(&rest[..1]) || CHINESE.she.has(&rest[..1]) || matches!(rest[0], '我' | '你' | '是');
@@ -73,7 +73,7 @@ pub(super) fn described(text: &[char], names: &Names, at: usize, end: usize) -> 
             continue;
         };
         let mut to = i + length;
-        if let Some(found) = one_of(text, names, from, to, end) {
+        if let Some(found) = member_of_group(text, names, from, to, end) {
             return Some(found);
         }
         let heard = HEARD.iter().any(|word| begins_with(&text[to..end], word));
@@ -81,58 +81,60 @@ pub(super) fn described(text: &[char], names: &Names, at: usize, end: usize) -> 
             return None;
         }
         if matches!(text.get(to), Some('的' | '之')) && to < end && !heard {
-            if let Some((Nominal::Role(found), stop)) = owned(text, names, from, to, end, Owner::Pronoun) {
-                return Some((Nominal::Role(Noun { owner: Owner::Nobody, ..found }), stop));
+            if let Some((NounPhrase::Role(found), stop)) =
+                possessed_noun(text, names, from, to, end, Possessor::Pronoun)
+            {
+                return Some((NounPhrase::Role(DescribedNoun { owner: Possessor::Nobody, ..found }), stop));
             }
             i = to + 1;
             continue;
         }
         if let Some(name) = names.at(&text[to..end]) {
-            return Some((Nominal::Name(name, to), to + names.list[name].form.len()));
+            return Some((NounPhrase::Name(name, to), to + names.list[name].form.len()));
         }
         let several = CHINESE.several.head(&text[to..end]);
-        if several > 0 && (several > 1 || text[to] == '们' || follower(&text[to + several..end])) {
+        if several > 0 && (several > 1 || text[to] == '们' || continues_after_subject(&text[to + several..end])) {
             lead.several = true;
             to += several;
         }
         // `丫鬟和媳妇一齐`.
         if matches!(text.get(to), Some('和' | '与' | '同' | '、'))
-            && let Some(other) = noun(text, to + 1, to + 1, end)
-            && follower(&text[to + 1 + other..end])
+            && let Some(other) = noun_length(text, to + 1, to + 1, end)
+            && continues_after_subject(&text[to + 1 + other..end])
         {
             lead.several = true;
             to += 1 + other;
         }
-        let gender = if lead.several { Gender::Unknown } else { gender(&text[i..to]) };
+        let gender = if lead.several { Gender::Unknown } else { noun_gender(&text[i..to]) };
         let Determiner { end: bare, new, shown, several } = lead;
-        let noun = Noun { bare, head: i, gender, new, shown, several, ..Noun::plain(from, to) };
-        return Some((Nominal::Role(noun), to));
+        let noun = DescribedNoun { bare, head: i, gender, new, shown, several, ..DescribedNoun::plain(from, to) };
+        return Some((NounPhrase::Role(noun), to));
     }
-    counted(text, from, &lead, end)
+    determiner_alone(text, from, &lead, end)
 }
 
 /// `X内中一个人`: a member of a group.
-fn one_of(text: &[char], names: &Names, from: usize, at: usize, end: usize) -> Option<(Nominal, usize)> {
+fn member_of_group(text: &[char], names: &Names, from: usize, at: usize, end: usize) -> Option<(NounPhrase, usize)> {
     let inner = WITHIN.iter().find(|word| begins_with(&text[at..end], word))?;
     let after = at + inner.chars().count();
     let lead = determiner(text, after, end);
     if !lead.new || lead.end == after {
         return None;
     }
-    match described(text, names, after, end) {
-        Some((Nominal::Role(part), to)) => Some((Nominal::Role(Noun { from, bare: from, ..part }), to)),
+    match described_noun(text, names, after, end) {
+        Some((NounPhrase::Role(part), to)) => Some((NounPhrase::Role(DescribedNoun { from, bare: from, ..part }), to)),
         _ => None,
     }
 }
 
 /// `又一个道`, `那个道`: a determiner without a noun.
-fn counted(text: &[char], from: usize, lead: &Determiner, end: usize) -> Option<(Nominal, usize)> {
+fn determiner_alone(text: &[char], from: usize, lead: &Determiner, end: usize) -> Option<(NounPhrase, usize)> {
     let to = lead.end;
     let counts = to > from + 1 && matches!(text[to - 1], '个' | '位' | '名');
-    if !counts || !(follower(&text[to..end]) || CHINESE.manner.head(&text[to..end]) > 0) {
+    if !counts || !(continues_after_subject(&text[to..end]) || CHINESE.manner.head(&text[to..end]) > 0) {
         return None;
     }
-    Some((Nominal::Role(Noun { new: lead.new, shown: lead.shown, ..Noun::plain(from, to) }), to))
+    Some((NounPhrase::Role(DescribedNoun { new: lead.new, shown: lead.shown, ..DescribedNoun::plain(from, to) }), to))
 }
 
 /// Parses the determiner that may precede a description.
@@ -174,27 +176,31 @@ pub(super) fn determiner(text: &[char], at: usize, end: usize) -> Determiner {
 }
 
 /// Returns the length of the role noun at `i`, in a description that begins at `base`.
-fn noun(text: &[char], base: usize, i: usize, end: usize) -> Option<usize> {
+fn noun_length(text: &[char], base: usize, i: usize, end: usize) -> Option<usize> {
     let rest = &text[i..end.min(i + 5)];
     let linked = i > base && text[i - 1] == '的';
-    let near = i <= base + 4 && shown_before(text, base) && !(base..i).any(|k| CHINESE.objects.has(&text[k..=k]));
-    let known = |word: &[char]| role(word) || rank(word);
+    let near = i <= base + 4 && follows_determiner(text, base) && !(base..i).any(|k| CHINESE.objects.has(&text[k..=k]));
+    let known = |word: &[char]| is_role_noun(word) || is_title(word);
     let length = (1..=4.min(rest.len())).rev().find(|&n| known(&rest[..n])).unwrap_or(0);
     // A second noun may follow directly: 丫鬟 before 媳妇.
     if length > 1 && (i == base || linked || near) {
         let next = (2..=rest.len() - length).rev().find(|&n| known(&rest[length..length + n]));
         return Some(length + next.unwrap_or(0));
     }
-    if length == 1 && i == base && (rest.len() == 1 || follower(&rest[1..]) || CHINESE.manner.head(&rest[1..]) > 0) {
+    if length == 1
+        && i == base
+        && (rest.len() == 1 || continues_after_subject(&rest[1..]) || CHINESE.manner.head(&rest[1..]) > 0)
+    {
         return Some(1);
     }
     let person = rest.first() == Some(&'人') && !rest.starts_with(&['人', '家']) && !rest.starts_with(&['人', '们']);
     let bears = i == base || linked || near;
-    (person && bears && (linked || i > base || follower(&rest[1..]) || shown_before(text, base))).then_some(1)
+    (person && bears && (linked || i > base || continues_after_subject(&rest[1..]) || follows_determiner(text, base)))
+        .then_some(1)
 }
 
 /// Whether a demonstrative or numeral phrase directly precedes.
-fn shown_before(text: &[char], base: usize) -> bool {
+fn follows_determiner(text: &[char], base: usize) -> bool {
     base > 0
         && matches!(
             text[base - 1],

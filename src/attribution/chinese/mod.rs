@@ -22,12 +22,12 @@ mod unknown_subjects;
 mod words;
 
 use self::names::Names;
-use self::turns::Scene;
+use self::turns::Dialogue;
 use super::Paragraph;
-use super::known_characters::Given;
-use super::people::{Draft, Found};
+use super::known_characters::KnownCharacters;
+use super::people::{CharacterDraft, SpeakerAssignment};
 use super::quotations::Span;
-use super::speakers::decide;
+use super::speakers::decide_speakers;
 use super::tables::CHINESE;
 
 /// Finds the characters of a Chinese book and the speaker of each quotation.
@@ -35,19 +35,19 @@ pub(super) fn attribute(
     chars: &[char],
     paragraphs: &[Paragraph],
     spans: &[Span],
-    given: &Given,
-) -> (Vec<Draft>, Vec<Found>) {
+    given: &KnownCharacters,
+) -> (Vec<CharacterDraft>, Vec<SpeakerAssignment>) {
     let text: Vec<char> = chars.iter().map(|&c| CHINESE.fold(c)).collect();
     let mut names = Names::read(&text, chars, spans, given);
-    let cast = names.settle(given);
-    let scene = Scene::read(&text, chars, paragraphs, spans, &names, cast, given);
-    let verdicts = decide(&scene.turns, &scene.genders());
+    let cast = names.characters(given);
+    let scene = Dialogue::read(&text, chars, paragraphs, spans, &names, cast, given);
+    let verdicts = decide_speakers(&scene.turns, &scene.genders());
     scene.finish(verdicts)
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::attribution::{Attribution, Gender, read};
+    use crate::attribution::{Attribution, Gender, attribute};
     use crate::schema::Language;
 
     /// Whether a character has a name or alias.
@@ -58,7 +58,7 @@ mod tests {
 
     /// Checks the speaker of each quotation, which may be given by any of its names; `-` for an unknown speaker.
     fn check(text: &str, speakers: &[&str]) {
-        let attribution = read(text, Language::Zh, false);
+        let attribution = attribute(text, Language::Zh, false);
         assert_eq!(attribution.quotations.len(), speakers.len(), "{text}");
         for (quotation, name) in attribution.quotations.iter().zip(speakers) {
             let right = quotation.speaker.map_or(*name == "-", |speaker| bears(&attribution, speaker, name));
@@ -124,7 +124,7 @@ mod tests {
     fn tells_kin_from_the_bearer_of_the_name() {
         let text = "六两坐着抽烟。六两嫂骂道：“懒骨头！”六两说：“歇一歇。”六两嫂放下饭篮，说：“吃罢。”六两道：“不饿。”六两嫂笑了。";
         check(text, &["六两嫂", "六两", "六两嫂", "六两"]);
-        let attribution = read(text, Language::Zh, false);
+        let attribution = attribute(text, Language::Zh, false);
         let wife = attribution.people.iter().find(|person| person.name == "六两嫂").expect("this character speaks");
         assert!(wife.gender == Gender::Female && wife.aliases.is_empty());
     }
@@ -173,7 +173,7 @@ mod tests {
     fn knows_foreign_names_by_the_point_between_their_parts() {
         let text = "安娜·彼得罗芙娜放下杯子，问道：“路好走吗？”\n\n“不好走。”伊万·谢尔盖伊奇说。伊万站起来，伊万又坐下。\n\n安娜·彼得罗芙娜叹了口气：“总是这样。”\n\n伊万说：“总是这样。”\n";
         check(text, &["安娜·彼得罗芙娜", "伊万·谢尔盖伊奇", "安娜·彼得罗芙娜", "伊万"]);
-        let attribution = read(text, Language::Zh, false);
+        let attribution = attribute(text, Language::Zh, false);
         assert_eq!(attribution.people.len(), 2, "{:?}", attribution.people);
     }
 
@@ -203,7 +203,7 @@ mod tests {
     #[test]
     fn joins_titles_by_who_was_named_before_and_never_by_surname() {
         let text = "罗守田走进来。罗守田道：“起风了。”罗先生放下伞。罗守田坐下。罗先生道：“倒茶。”\n\n罗阿四在后院劈柴。罗阿四骂道：“累死了。”罗阿四又道：“不干了。”\n";
-        let attribution = read(text, Language::Zh, false);
+        let attribution = attribute(text, Language::Zh, false);
         let of = |name: &str| (0..attribution.people.len()).find(|&person| bears(&attribution, person, name));
         assert_eq!(of("罗先生"), of("罗守田"));
         assert_ne!(of("罗阿四"), of("罗守田"));
@@ -222,12 +222,15 @@ mod tests {
     fn lets_no_rare_title_turn_a_woman_into_a_man() {
         let plain = "罗阿莲道：“起风了。”罗阿莲又道：“收罢。”沈小满道：“收了。”".repeat(60);
         let text = plain.clone() + "罗阿莲走了。罗大哥道：“开船。”";
-        let attribution = read(&text, Language::Zh, false);
+        let attribution = attribute(&text, Language::Zh, false);
         let lotus = attribution.people.iter().find(|person| person.name == "罗阿莲").expect("this character speaks");
         assert!(lotus.gender == Gender::Unknown && lotus.aliases.iter().all(|alias| alias != "罗大哥"), "{lotus:?}");
         // A character mentioned hardly more often than the title may well have it.
-        let attribution =
-            read("罗守田道：“起风了。”罗守田又道：“收罢。”罗大哥笑道：“走！”罗大哥道：“开船。”", Language::Zh, false);
+        let attribution = attribute(
+            "罗守田道：“起风了。”罗守田又道：“收罢。”罗大哥笑道：“走！”罗大哥道：“开船。”",
+            Language::Zh,
+            false,
+        );
         assert!(bears(&attribution, 0, "罗大哥") && bears(&attribution, 0, "罗守田"), "{:?}", attribution.people);
         assert_eq!(attribution.people[0].gender, Gender::Male);
     }
@@ -237,7 +240,7 @@ mod tests {
         let text = "店里三个客人：一个是青衣书生；还有一个老和尚。罗守田道：“打酒！”那书生笑道：“没了。”".to_owned()
             + &"罗守田喝了一口酒，看了看窗外的雪，又喝了一口。".repeat(60)
             + "\n\n那老和尚道：“阿弥陀佛。”那人道：“走罢。”";
-        let attribution = read(&text, Language::Zh, false);
+        let attribution = attribute(&text, Language::Zh, false);
         let names: Vec<&str> = attribution.people.iter().map(|person| person.name.as_str()).collect();
         assert!(names.contains(&"书生") && names.contains(&"老和尚") && names.contains(&"某人"), "{names:?}");
         let aliases =
@@ -247,7 +250,8 @@ mod tests {
 
     #[test]
     fn begins_no_name_with_a_counter() {
-        let attribution = read("罗守田道：“起风了。”舱里钻出个十三岁的孩子，笑道：“我不怕。”\n", Language::Zh, false);
+        let attribution =
+            attribute("罗守田道：“起风了。”舱里钻出个十三岁的孩子，笑道：“我不怕。”\n", Language::Zh, false);
         let child =
             attribution.quotations[1].speaker.map(|child| &attribution.people[child]).expect("the child speaks");
         assert_eq!((child.name.as_str(), child.aliases.len()), ("十三岁的孩子", 0), "{child:?}");

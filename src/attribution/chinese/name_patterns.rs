@@ -5,12 +5,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::clauses::{clause_end, head, sentence_end};
-use super::evidence::follows;
+use super::clauses::{clause_end, sentence_end, strip_opening};
+use super::evidence::verb_length;
 use super::names::Names;
-use super::statements::{Kind, Told, hints, told, trimmed};
-use super::words::{begins_with, role, title};
-use crate::attribution::tables::{CHINESE, Chars};
+use super::statements::{NameKind, StatedName, hints_at_name, names_in_clause, without_connectives};
+use super::words::{begins_with, is_role_noun, title_gender};
+use crate::attribution::tables::{CHINESE, CharSet};
 
 /// A name given by a statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub(super) struct Alias {
 
 /// The names that a statement gives to one person.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Naming {
+pub(super) struct NameStatement {
     /// The names, in order.
     pub(super) forms: Vec<Alias>,
     /// The name by which the person is already known, if the statement is tied to one.
@@ -42,7 +42,7 @@ pub(super) struct Naming {
 }
 
 /// What precedes a statement within its clause.
-enum Before {
+enum Antecedent {
     /// Nothing that shows whose name it is.
     Nothing,
     /// A pronoun or demonstrative for the person mentioned last.
@@ -60,36 +60,36 @@ const APART: usize = 24;
 const MOST: usize = 16;
 
 /// Parses all naming statements of a book. `names` are the names found so far.
-pub(super) fn namings(text: &[char], chars: &[char], names: &Names) -> Vec<Naming> {
-    let mut found: Vec<Naming> = Vec::new();
+pub(super) fn name_statements(text: &[char], chars: &[char], names: &Names) -> Vec<NameStatement> {
+    let mut found: Vec<NameStatement> = Vec::new();
     let mut done = 0;
     for i in 0..text.len() {
-        if i < done || !hints(text[i]) {
+        if i < done || !hints_at_name(text[i]) {
             continue;
         }
         let from = (i.saturating_sub(40).max(done)..i).rev().find(|&k| clause_end(text[k])).map_or(done, |k| k + 1);
         let end = (i..text.len().min(i + 60)).find(|&k| clause_end(text[k])).unwrap_or(text.len().min(i + 60));
         done = end;
         let open = found.last().is_some_and(|last| last.surname.is_some_and(|(_, to)| to + 1 == from));
-        let list = told(text, names, (from, end), open);
+        let list = names_in_clause(text, names, (from, end), open);
         // `使唤`: a clause that gives no name does not extend the previous statement.
         if list.is_empty() {
             continue;
         }
         let mut start = from + text[from..end].iter().take_while(|c| !c.is_alphabetic()).count();
         for (place, told) in list.iter().enumerate() {
-            if place == 0 && thing(text, names, start, told.marker) {
+            if place == 0 && is_about_thing(text, names, start, told.marker) {
                 break;
             }
-            let before = before(text, names, start, told, place > 0);
-            let joins = found.last().is_some_and(|last| continues(text, names, last, from, told, &before));
+            let before = antecedent(text, names, start, told, place > 0);
+            let joins = found.last().is_some_and(|last| continues_statement(text, names, last, from, told, &before));
             if !joins {
-                let mut naming = Naming::default();
+                let mut naming = NameStatement::default();
                 (naming.bearer, naming.noun) = match before {
-                    Before::Name(name) => (Some(name), false),
-                    Before::Nothing => subject(text, names, start, told.kind),
-                    Before::Pointer => (pointed(text, names, start), true),
-                    Before::Other => (None, person(&text[start..told.marker])),
+                    Antecedent::Name(name) => (Some(name), false),
+                    Antecedent::Nothing => statement_subject(text, names, start, told.kind),
+                    Antecedent::Pointer => (previous_subject(text, names, start), true),
+                    Antecedent::Other => (None, has_role_noun(&text[start..told.marker])),
                 };
                 found.push(naming);
             }
@@ -111,7 +111,7 @@ pub(super) fn namings(text: &[char], chars: &[char], names: &Names) -> Vec<Namin
     found
 }
 
-impl Naming {
+impl NameStatement {
     /// Returns the main name, or the first one given.
     pub(super) fn own(&self) -> &Alias {
         self.forms.iter().find(|form| form.own).unwrap_or(&self.forms[0])
@@ -122,12 +122,12 @@ impl Naming {
         self.bearer.as_deref().unwrap_or(&self.own().form)
     }
 
-    fn take(&mut self, text: &[char], chars: &[char], told: Told) {
-        if told.kind == Kind::Surname {
+    fn take(&mut self, text: &[char], chars: &[char], told: StatedName) {
+        if told.kind == NameKind::Surname {
             self.surname = Some((told.start, told.end));
             return;
         }
-        let own = matches!(told.kind, Kind::Given | Kind::Own);
+        let own = matches!(told.kind, NameKind::Given | NameKind::Own);
         let (mut form, mut printed) = (text[told.start..told.end].to_vec(), String::new());
         if let Some((from, to)) = self.surname.filter(|_| own)
             && !form.starts_with(&text[from..to])
@@ -138,67 +138,80 @@ impl Naming {
         }
         printed.extend(&chars[told.start..told.end]);
         if form.len() > 1 && self.forms.len() < MOST && self.forms.iter().all(|other| other.form != form) {
-            self.forms.push(Alias { form, printed, at: told.start, own, weak: told.kind == Kind::Called });
+            self.forms.push(Alias { form, printed, at: told.start, own, weak: told.kind == NameKind::Called });
         }
     }
 }
 
 /// Whether a clause continues the previous statement, with further names for the same person.
-fn continues(text: &[char], names: &Names, last: &Naming, from: usize, first: &Told, before: &Before) -> bool {
+fn continues_statement(
+    text: &[char],
+    names: &Names,
+    last: &NameStatement,
+    from: usize,
+    first: &StatedName,
+    before: &Antecedent,
+) -> bool {
     let gap = if first.marker > last.end && last.end >= from { &[] } else { &text[last.end..from.max(last.end)] };
     if gap.len() >= APART || gap.iter().any(|&c| sentence_end(c) && !"”」』".contains(c) || c == '\n') {
         return false;
     }
-    let other = person(gap) || (0..gap.len()).any(|k| names.at(&gap[k..]).is_some());
+    let other = has_role_noun(gap) || (0..gap.len()).any(|k| names.at(&gap[k..]).is_some());
     let tied = match before {
-        Before::Nothing => true,
-        Before::Pointer => first.kind != Kind::Surname,
-        Before::Name(name) => last.bearer.as_ref() == Some(name) || last.forms.iter().any(|form| form.form == *name),
-        Before::Other => false,
+        Antecedent::Nothing => true,
+        Antecedent::Pointer => first.kind != NameKind::Surname,
+        Antecedent::Name(name) => {
+            last.bearer.as_ref() == Some(name) || last.forms.iter().any(|form| form.form == *name)
+        }
+        Antecedent::Other => false,
     };
     // A person has one main name, unless the second is explicitly another kind of it.
-    let again = first.kind == Kind::Own && last.forms.iter().any(|form| form.own) || first.kind == Kind::Surname;
+    let again =
+        first.kind == NameKind::Own && last.forms.iter().any(|form| form.own) || first.kind == NameKind::Surname;
     let kinds = ["本名", "原名", "大名", "学名", "官名", "真名"];
     !other && tied && (!again || kinds.iter().any(|word| begins_with(&text[first.marker..], word)))
 }
 
 /// Classifies the text before a naming word, from the start of the clause or the previous name.
-fn before(text: &[char], names: &Names, from: usize, told: &Told, within: bool) -> Before {
+fn antecedent(text: &[char], names: &Names, from: usize, told: &StatedName, within: bool) -> Antecedent {
     const POINTERS: [&str; 11] = ["他", "她", "伊", "此人", "这人", "其人", "那人", "此公", "此女", "这位", "那位"];
     let marker = told.marker;
     let first = from + text[from..marker].iter().take_while(|c| !c.is_alphabetic()).count();
     // `有个叫X的和有个叫Y的`.
     if within && text[from..first].is_empty() && text.get(from) == Some(&'的') {
-        return Before::Other;
+        return Antecedent::Other;
     }
-    let words = head(&text[first..marker]);
-    let words = if names.ending(words).is_some() { words } else { trimmed(words) };
-    if titled(words) {
-        return Before::Name(words.to_vec());
+    let words = strip_opening(&text[first..marker]);
+    let words = if names.ending(words).is_some() { words } else { without_connectives(words) };
+    if is_titled_surname(words) {
+        return Antecedent::Name(words.to_vec());
     }
     if let Some(name) = names.ending(words) {
-        return Before::Name(names.list[name].form.clone());
+        return Antecedent::Name(names.list[name].form.clone());
     }
     let spoken: String = words.iter().collect();
     if words.is_empty() {
-        Before::Nothing
+        Antecedent::Nothing
     } else if POINTERS.contains(&spoken.as_str()) {
-        Before::Pointer
-    } else if told.kind == Kind::Called || begins_with(&text[marker..], "人称") || said(&text[marker..]) {
+        Antecedent::Pointer
+    } else if told.kind == NameKind::Called
+        || begins_with(&text[marker..], "人称")
+        || is_said_by_others(&text[marker..])
+    {
         // `村里人都叫他`: the subject is who uses the name.
-        Before::Nothing
+        Antecedent::Nothing
     } else {
-        Before::Other
+        Antecedent::Other
     }
 }
 
 /// Whether a statement is about a place or thing: `这镇子别名水乡`, `有一座山，又名青螺`.
-fn thing(text: &[char], names: &Names, from: usize, marker: usize) -> bool {
+fn is_about_thing(text: &[char], names: &Names, from: usize, marker: usize) -> bool {
     let is_thing = |words: &[char]| {
         let bare = words.strip_suffix(&['子']).unwrap_or(words);
         names.ending(words).is_none() && CHINESE.places.tail(bare) > 0
     };
-    let words = trimmed(head(&text[from.min(marker)..marker]));
+    let words = without_connectives(strip_opening(&text[from.min(marker)..marker]));
     if !words.is_empty() {
         return is_thing(words);
     }
@@ -209,42 +222,43 @@ fn thing(text: &[char], names: &Names, from: usize, marker: usize) -> bool {
 }
 
 /// Whether the text is a surname with a title: `林校长`.
-fn titled(words: &[char]) -> bool {
+fn is_titled_surname(words: &[char]) -> bool {
     let surname = CHINESE.surnames.head(words);
-    surname > 0 && words.len() > surname + 1 && title(&words[surname..]).is_some()
+    surname > 0 && words.len() > surname + 1 && title_gender(&words[surname..]).is_some()
 }
 
 /// Whether the words are about what people call someone: `都唤他作`.
-fn said(words: &[char]) -> bool {
+fn is_said_by_others(words: &[char]) -> bool {
     matches!(words, ['叫' | '唤' | '称' | '呼', '他' | '她' | '其' | '之' | '我' | '伊' | '作' | '做' | '为', ..])
 }
 
 /// Whether an offset is within speech.
-fn spoken(text: &[char], at: usize) -> bool {
+fn is_in_speech(text: &[char], at: usize) -> bool {
     let mark = (at.saturating_sub(300)..at).rev().map(|k| text[k]).find(|c| "“「『”」』\n".contains(*c));
-    mark.is_some_and(opens)
+    mark.is_some_and(opens_quotation)
 }
 
-const fn opens(c: char) -> bool {
+const fn opens_quotation(c: char) -> bool {
     matches!(c, '“' | '「' | '『')
 }
 
 /// Whether the text contains a role noun.
-fn person(words: &[char]) -> bool {
-    (0..words.len()).any(|i| (2..=4).any(|length| words.get(i..i + length).is_some_and(role)))
+fn has_role_noun(words: &[char]) -> bool {
+    (0..words.len()).any(|i| (2..=4).any(|length| words.get(i..i + length).is_some_and(is_role_noun)))
         || words.last().is_some_and(|c| "人妻女子妾婢僧尼汉".contains(*c))
 }
 
 /// Returns the only name that the clauses before a statement in its sentence are about, and whether they contain a role
 /// noun.
-fn subject(text: &[char], names: &Names, from: usize, kind: Kind) -> (Option<Vec<char>>, bool) {
-    let start =
-        (from.saturating_sub(60)..from).rev().find(|&k| sentence_end(text[k]) || opens(text[k]) || text[k] == '\n');
+fn statement_subject(text: &[char], names: &Names, from: usize, kind: NameKind) -> (Option<Vec<char>>, bool) {
+    let start = (from.saturating_sub(60)..from)
+        .rev()
+        .find(|&k| sentence_end(text[k]) || opens_quotation(text[k]) || text[k] == '\n');
     let Some(start) = start.map(|k| k + 1).or_else(|| (from <= 60).then_some(0)) else { return (None, false) };
     let to = from.saturating_sub(1).max(start);
     let clause = (start..to).rev().find(|&k| clause_end(text[k])).map_or(start, |k| k + 1);
-    let words = head(&text[clause..to]);
-    let noun = person(&text[start..to]);
+    let words = strip_opening(&text[clause..to]);
+    let noun = has_role_noun(&text[start..to]);
     // `过继的儿子X，本名Y`, `来的正是X，绰号Y`.
     if let Some(name) = names.ending(words) {
         let form = &names.list[name].form;
@@ -252,39 +266,44 @@ fn subject(text: &[char], names: &Names, from: usize, kind: Kind) -> (Option<Vec
         let alone = !(0..rest.len()).any(|k| names.at(&words[k..]).is_some_and(|other| other != name));
         let paired = rest.last().is_some_and(|c| "和与同跟及、".contains(*c));
         // `X家过继的儿子Y`.
-        let alone = alone || person(rest) && !rest.last().is_some_and(|c| "的之".contains(*c));
+        let alone = alone || has_role_noun(rest) && !rest.last().is_some_and(|c| "的之".contains(*c));
         return ((alone && !paired).then(|| form.clone()), noun && !rest.is_empty());
     }
     let Some(name) = names.at(words) else { return (None, noun) };
     let form = names.list[name].form.clone();
     let rest = &words[form.len()..];
     // A person introduced after the name is the one who is named: `X家有个丫头，名叫Y`.
-    let others = (0..rest.len()).any(|k| names.at(&rest[k..]).is_some()) || person(rest);
+    let others = (0..rest.len()).any(|k| names.at(&rest[k..]).is_some()) || has_role_noun(rest);
     let brings = rest.iter().any(|c| "有养生娶收买个位只匹条头座把家".contains(*c));
     let copular =
         rest.is_empty() || ["是", "乃", "系", "原是", "本是", "原系", "者"].iter().any(|word| begins_with(rest, word));
     let born = copular && !rest.iter().any(|c| "养娶收买".contains(*c));
     // `X手下，绰号Y`, `X恨他，人称Y`, `X骑了黑马，绰号Y` end with another person or thing.
     let another = rest.ends_with(&['手', '下']) || rest.last().is_some_and(|c| "他她它们們马馬狗刀剑劍酒".contains(*c));
-    let fits = if matches!(kind, Kind::Style | Kind::Called) { born || !others && !brings && !another } else { born };
+    let fits =
+        if matches!(kind, NameKind::Style | NameKind::Called) { born || !others && !brings && !another } else { born };
     (fits.then_some(form), noun)
 }
 
 /// Returns the only name that the previous sentence is about.
-fn pointed(text: &[char], names: &Names, from: usize) -> Option<Vec<char>> {
-    let stop = from.checked_sub(1).filter(|_| !spoken(text, from))?;
+fn previous_subject(text: &[char], names: &Names, from: usize) -> Option<Vec<char>> {
+    let stop = from.checked_sub(1).filter(|_| !is_in_speech(text, from))?;
     let start = (stop.saturating_sub(80)..stop).rev().find(|&k| sentence_end(text[k]) || text[k] == '\n')? + 1;
-    let words = head(&text[start..stop]);
+    let words = strip_opening(&text[start..stop]);
     let form = names.list[names.at(words)?].form.clone();
     let rest = &words[form.len()..];
     let others = (0..rest.len()).any(|k| names.at(&rest[k..]).is_some_and(|other| names.list[other].form != form));
-    (!others && !person(rest)).then_some(form)
+    (!others && !has_role_noun(rest)).then_some(form)
 }
 
 /// Drops statements without confirmation; returns the names to be searched for in the text.
-pub(super) fn proven(text: &[char], namings: &mut Vec<Naming>, known: &BTreeMap<Vec<char>, u32>) -> Vec<Vec<char>> {
+pub(super) fn confirmed_names(
+    text: &[char],
+    namings: &mut Vec<NameStatement>,
+    known: &BTreeMap<Vec<char>, u32>,
+) -> Vec<Vec<char>> {
     let mut uses: BTreeMap<&[char], (u32, u32)> = BTreeMap::new();
-    let mut firsts = Chars::default();
+    let mut firsts = CharSet::default();
     for form in namings.iter().flat_map(|naming| &naming.forms).filter(|form| !known.contains_key(&form.form)) {
         firsts.add(form.form[0]);
         uses.insert(&form.form, (0, 0));
@@ -300,7 +319,7 @@ pub(super) fn proven(text: &[char], namings: &mut Vec<Naming>, known: &BTreeMap<
             let begins =
                 i == 0 || clause_end(text[i - 1]) || text[i - 1].is_whitespace() || "“‘「『".contains(text[i - 1]);
             let addressed = i > 0 && "向对和与同问叫骂跟是见请".contains(text[i - 1]);
-            let stops = rest.first().is_none_or(|&c| clause_end(c)) || follows(rest) > 0;
+            let stops = rest.first().is_none_or(|&c| clause_end(c)) || verb_length(rest) > 0;
             *total += 1;
             *acts += u32::from((begins || addressed) && stops);
         }
@@ -332,11 +351,11 @@ pub(super) fn proven(text: &[char], namings: &mut Vec<Naming>, known: &BTreeMap<
 
 #[cfg(test)]
 mod tests {
-    use crate::attribution::{Attribution, read};
+    use crate::attribution::{Attribution, attribute};
     use crate::schema::Language;
 
     fn of(text: &str) -> Attribution {
-        read(text, Language::Zh, false)
+        attribute(text, Language::Zh, false)
     }
 
     /// Checks that each list of names belongs to one person, and that no two lists belong to the same one.

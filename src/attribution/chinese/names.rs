@@ -5,15 +5,15 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::address_patterns::{called, familiar, translated};
-use super::aliases::full;
+use super::address_patterns::{address_forms, foreign_names, short_forms};
+use super::aliases::surname_length;
 use super::clauses::clause_end;
 use super::forms;
-use super::name_patterns::{Naming, namings, proven};
-use super::words::{role, title, trade};
-use crate::attribution::known_characters::Given;
+use super::name_patterns::{NameStatement, confirmed_names, name_statements};
+use super::words::{is_role_noun, role_noun_before_name, title_gender};
+use crate::attribution::known_characters::KnownCharacters;
 use crate::attribution::quotations::Span;
-use crate::attribution::tables::{CHINESE, Chars};
+use crate::attribution::tables::{CHINESE, CharSet};
 
 /// A name form.
 #[derive(Debug, Clone, Default)]
@@ -45,7 +45,7 @@ pub(super) struct Mention {
 
 /// The names with one first character: a range of the name list, which is sorted by form.
 #[derive(Debug, Default)]
-struct Rack {
+struct NameRange {
     start: usize,
     end: usize,
     /// Their lengths in characters, longest first.
@@ -56,46 +56,46 @@ struct Rack {
 pub(super) struct Names {
     pub(super) list: Vec<Name>,
     pub(super) mentions: Vec<Mention>,
-    index: HashMap<char, Rack>,
-    firsts: Chars,
+    index: HashMap<char, NameRange>,
+    firsts: CharSet,
     /// Last characters of full names, which stand for the whole name in old novels.
-    shorts: Chars,
+    shorts: CharSet,
     /// The character of each name.
     pub(super) people: Vec<usize>,
     /// The statements of the book that give names to characters.
-    pub(super) namings: Vec<Naming>,
+    pub(super) namings: Vec<NameStatement>,
 }
 
 impl Names {
     /// Finds the names of a book.
-    pub(super) fn read(text: &[char], chars: &[char], spans: &[Span], given: &Given) -> Self {
-        let mut forms = forms::find(text, spans);
-        for (form, count) in familiar(text) {
+    pub(super) fn read(text: &[char], chars: &[char], spans: &[Span], given: &KnownCharacters) -> Self {
+        let mut forms = forms::find_forms(text, spans);
+        for (form, count) in address_forms(text) {
             forms.entry(form).or_insert(count);
         }
-        let mut namings = namings(text, chars, &Self::of(forms.clone()));
-        let told = proven(text, &mut namings, &forms);
+        let mut namings = name_statements(text, chars, &Self::from_forms(forms.clone()));
+        let told = confirmed_names(text, &mut namings, &forms);
         // A name given by a statement, followed by text that is no title, is that name plus another word.
         let mut places: HashMap<&[char], usize> = HashMap::new();
         for (place, name) in told.iter().enumerate() {
             places.entry(name).or_insert(place);
         }
         forms.retain(|form, _| {
-            let heads = (1..form.len()).filter_map(|end| Some((*places.get(&form[..end])?, end)));
-            let first = heads.min().map(|(_, end)| &form[end..]);
-            first.is_none_or(|rest| title(rest).is_some() || *rest == ['儿'])
+            let name_starts = (1..form.len()).filter_map(|end| Some((*places.get(&form[..end])?, end)));
+            let first = name_starts.min().map(|(_, end)| &form[end..]);
+            first.is_none_or(|rest| title_gender(rest).is_some() || *rest == ['儿'])
         });
         for form in &told {
             forms.entry(form.clone()).or_default();
         }
-        let mut names = Self::of(forms);
-        names.scan(text, chars);
-        let mut forms = names.completed(text);
-        names.unprefixed(&mut forms);
+        let mut names = Self::from_forms(forms);
+        names.find_mentions(text, chars);
+        let mut forms = names.complete_forms(text);
+        names.remove_prefixed(&mut forms);
         for form in told {
             forms.entry(form).or_default();
         }
-        let foreign = translated(text);
+        let foreign = foreign_names(text);
         // A form found inside a part of a foreign name is no name by itself.
         let parts = foreign.keys().flat_map(|form| form.split(|&c| c == '·')).filter(|part| part.len() > 2);
         let pieces: HashSet<&[char]> =
@@ -104,7 +104,7 @@ impl Names {
         for (form, &count) in &foreign {
             forms.entry(form.clone()).or_insert(count);
         }
-        for (form, count) in called(text, &forms) {
+        for (form, count) in short_forms(text, &forms) {
             if count > 1 {
                 forms.entry(form).or_default();
             }
@@ -112,19 +112,19 @@ impl Names {
         forms.retain(|form, _| !given.ignores(&form.iter().collect::<String>()));
         for form in given.fresh() {
             let form: Vec<char> = form.chars().map(|c| CHINESE.fold(c)).collect();
-            if !form.is_empty() && !role(&form) {
+            if !form.is_empty() && !is_role_noun(&form) {
                 forms.entry(form).or_default();
             }
         }
-        let mut names = Self::of(forms);
-        names.scan(text, chars);
-        names.genders(text, spans);
+        let mut names = Self::from_forms(forms);
+        names.find_mentions(text, chars);
+        names.count_genders(text, spans);
         names.namings = namings;
         names
     }
 
     /// Returns the forms, with parts extended to whole names, and with surnames and following titles added.
-    fn completed(&self, text: &[char]) -> BTreeMap<Vec<char>, u32> {
+    fn complete_forms(&self, text: &[char]) -> BTreeMap<Vec<char>, u32> {
         let mut forms: BTreeMap<Vec<char>, u32> = BTreeMap::new();
         for name in &self.list {
             if name.count == 0 {
@@ -177,32 +177,32 @@ impl Names {
     }
 
     /// Removes forms that consist of a role noun and a name that also occurs alone: `女警方晴`.
-    fn unprefixed(&self, forms: &mut BTreeMap<Vec<char>, u32>) {
+    fn remove_prefixed(&self, forms: &mut BTreeMap<Vec<char>, u32>) {
         let counts: HashMap<&[char], u32> =
             self.list.iter().map(|name| (name.form.as_slice(), name.count + name.says)).collect();
         let longer = |form: &Vec<char>| {
             (1..form.len().saturating_sub(1)).any(|at| {
                 let (noun, rest) = form.split_at(at);
                 let own = counts.get(rest).copied().unwrap_or(0);
-                role(noun) && full(rest).is_some() && own > 1
+                is_role_noun(noun) && surname_length(rest).is_some() && own > 1
             })
         };
         forms.retain(|form, _| !longer(form));
     }
 
     /// Builds the index of some forms, without mentions.
-    pub(super) fn of(forms: BTreeMap<Vec<char>, u32>) -> Self {
+    pub(super) fn from_forms(forms: BTreeMap<Vec<char>, u32>) -> Self {
         let mut names = Self {
             list: Vec::new(),
             mentions: Vec::new(),
             index: HashMap::new(),
-            firsts: Chars::default(),
-            shorts: Chars::default(),
+            firsts: CharSet::default(),
+            shorts: CharSet::default(),
             people: Vec::new(),
             namings: Vec::new(),
         };
         for (form, says) in forms {
-            if full(&form).is_some() && CHINESE.surnames.head(&form) + 1 == form.len() {
+            if surname_length(&form).is_some() && CHINESE.surnames.head(&form) + 1 == form.len() {
                 names.shorts.add(form[form.len() - 1]);
             }
             names.firsts.add(form[0]);
@@ -226,22 +226,22 @@ impl Names {
             return None;
         }
         let rack = self.index.get(&first)?;
-        rack.lengths.iter().find_map(|&length| self.on(rack, text.get(..length)?))
+        rack.lengths.iter().find_map(|&length| self.find_in(rack, text.get(..length)?))
     }
 
     /// Returns the name with exactly this form.
     pub(super) fn index_of(&self, form: &[char]) -> Option<usize> {
-        self.on(self.index.get(form.first()?)?, form)
+        self.find_in(self.index.get(form.first()?)?, form)
     }
 
     /// Returns the name with this form among those with its first character.
-    fn on(&self, rack: &Rack, form: &[char]) -> Option<usize> {
+    fn find_in(&self, rack: &NameRange, form: &[char]) -> Option<usize> {
         let found = self.list[rack.start..rack.end].binary_search_by(|name| name.form.as_slice().cmp(form));
         Some(rack.start + found.ok()?)
     }
 
     /// Whether a character can stand for a full name that ends in it.
-    pub(super) fn short(&self, c: char) -> bool {
+    pub(super) fn ends_full_name(&self, c: char) -> bool {
         self.shorts.has(c)
     }
 
@@ -260,7 +260,7 @@ impl Names {
         &self.mentions[from..to]
     }
 
-    fn scan(&mut self, text: &[char], chars: &[char]) {
+    fn find_mentions(&mut self, text: &[char], chars: &[char]) {
         let mut i = 0;
         while i < text.len() {
             let Some(name) = self.at(&text[i..]) else {
@@ -281,7 +281,7 @@ impl Names {
                 // In `伙计阿福`, the end of the role noun is no surname.
                 if i >= length
                     && CHINESE.surnames.has(&text[i - length..i])
-                    && trade(&text[i.saturating_sub(4)..i]) == 0
+                    && role_noun_before_name(&text[i.saturating_sub(4)..i]) == 0
                 {
                     *entry.before.entry(text[i - length..i].to_vec()).or_default() += 1;
                     break;
@@ -294,7 +294,7 @@ impl Names {
 
     /// Counts the pronouns that follow a mention up to the next one, in books that distinguish 她 from 他; also counts
     /// gendered words next to names.
-    fn genders(&mut self, text: &[char], spans: &[Span]) {
+    fn count_genders(&mut self, text: &[char], spans: &[Span]) {
         // `他女儿X`, `X姑娘`.
         for mention in &self.mentions {
             let before = &text[mention.start.saturating_sub(3)..mention.start];
@@ -308,7 +308,7 @@ impl Names {
                 name.male += 2;
             }
         }
-        if !tells_she(text) {
+        if !distinguishes_she(text) {
             return;
         }
         let mut quote = 0;
@@ -338,7 +338,7 @@ impl Names {
 }
 
 /// Whether a book distinguishes 她 from 他, so that 他 is masculine.
-pub(super) fn tells_she(text: &[char]) -> bool {
+pub(super) fn distinguishes_she(text: &[char]) -> bool {
     let (she, he) = text.iter().fold((0_usize, 0_usize), |(she, he), c| match c {
         '她' | '伊' => (she + 1, he),
         '他' => (she, he + 1),

@@ -1,14 +1,14 @@
 //! Chinese noun phrases for people at the start of a clause: a name, a pronoun, or a noun with its description.
 
-use super::descriptions::described;
+use super::descriptions::described_noun;
 use super::names::Names;
-use super::words::gender;
+use super::words::noun_gender;
 use crate::attribution::Gender;
 use crate::attribution::tables::CHINESE;
 
 /// The possessor in a noun phrase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Owner {
+pub(super) enum Possessor {
     /// None.
     Nobody,
     /// A pronoun or another noun.
@@ -19,7 +19,7 @@ pub(super) enum Owner {
 
 /// A noun phrase without a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Noun {
+pub(super) struct DescribedNoun {
     /// Start of the phrase.
     pub(super) from: usize,
     /// End of its determiner: `一个`, `那`.
@@ -34,22 +34,22 @@ pub(super) struct Noun {
     /// Whether it has a demonstrative: `那`, `这`.
     pub(super) shown: bool,
     /// Its possessor.
-    pub(super) owner: Owner,
+    pub(super) owner: Possessor,
     /// Whether it is plural.
     pub(super) several: bool,
 }
 
-impl Noun {
+impl DescribedNoun {
     /// Returns an undescribed noun for one person.
     pub(super) const fn plain(from: usize, to: usize) -> Self {
-        let (gender, owner) = (Gender::Unknown, Owner::Nobody);
+        let (gender, owner) = (Gender::Unknown, Possessor::Nobody);
         Self { from, bare: from, head: from, to, gender, new: false, shown: false, owner, several: false }
     }
 }
 
 /// A noun phrase for a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Nominal {
+pub(super) enum NounPhrase {
     /// Index of the name, and its offset.
     Name(usize, usize),
     /// Gender of a pronoun, and whether it is plural.
@@ -57,11 +57,11 @@ pub(super) enum Nominal {
     /// The narrator.
     Narrator,
     /// A noun.
-    Role(Noun),
+    Role(DescribedNoun),
 }
 
 /// Returns the noun phrase for a person that begins at an offset, and its end.
-pub(super) fn nominal(text: &[char], names: &Names, at: usize, end: usize) -> Option<(Nominal, usize)> {
+pub(super) fn noun_phrase(text: &[char], names: &Names, at: usize, end: usize) -> Option<(NounPhrase, usize)> {
     if at >= end {
         return None;
     }
@@ -69,13 +69,14 @@ pub(super) fn nominal(text: &[char], names: &Names, at: usize, end: usize) -> Op
     let shown = matches!(text[at], '那' | '这' | '此') && at + 1 < end;
     for at in [Some(at), shown.then_some(at + 1)].into_iter().flatten() {
         if let Some(name) = names.at(&text[at..end]) {
-            return Some(named(text, names, name, at, end)).filter(|(_, to)| CHINESE.parts.head(&text[*to..end]) == 0);
+            return Some(name_phrase(text, names, name, at, end))
+                .filter(|(_, to)| CHINESE.parts.head(&text[*to..end]) == 0);
         }
     }
-    if let Some(found) = pronoun(text, names, at, end) {
+    if let Some(found) = pronoun_phrase(text, names, at, end) {
         return Some(found);
     }
-    if let Some(found) = described(text, names, at, end) {
+    if let Some(found) = described_noun(text, names, at, end) {
         return Some(found);
     }
     // `霆曰`, `霆大笑`: the given name alone.
@@ -86,11 +87,12 @@ pub(super) fn nominal(text: &[char], names: &Names, at: usize, end: usize) -> Op
     let acts = CHINESE.speech.head(rest).max(CHINESE.deeds.head(rest)).max(CHINESE.manner.head(rest)) > 0;
     let word =
         CHINESE.manner.has(&[c]) || CHINESE.objects.has(&[c]) || CHINESE.deeds.has(&[c]) || CHINESE.never.has(&[c]);
-    (names.short(c) && acts && !word && !inward).then(|| (Nominal::Role(Noun::plain(at, at + 1)), at + 1))
+    (names.ends_full_name(c) && acts && !word && !inward)
+        .then(|| (NounPhrase::Role(DescribedNoun::plain(at, at + 1)), at + 1))
 }
 
 /// A name with what follows it: other names, `等`, `的母亲`.
-fn named(text: &[char], names: &Names, name: usize, at: usize, end: usize) -> (Nominal, usize) {
+fn name_phrase(text: &[char], names: &Names, name: usize, at: usize, end: usize) -> (NounPhrase, usize) {
     let mut to = at + names.list[name].form.len();
     let mut several = false;
     while let Some(other) = names.at(&text[to..end]) {
@@ -101,59 +103,59 @@ fn named(text: &[char], names: &Names, name: usize, at: usize, end: usize) -> (N
         to += names.list[other].form.len();
     }
     let more = CHINESE.several.head(&text[to..end]);
-    if more > 0 && (more > 1 || text[to] == '们' || follower(&text[to + more..end])) {
+    if more > 0 && (more > 1 || text[to] == '们' || continues_after_subject(&text[to + more..end])) {
         several = true;
         to += more;
     }
     if several {
-        return (Nominal::Role(Noun { several, ..Noun::plain(at, to) }), to);
+        return (NounPhrase::Role(DescribedNoun { several, ..DescribedNoun::plain(at, to) }), to);
     }
-    if let Some(found) = owned(text, names, at, to, end, Owner::Name(name)) {
+    if let Some(found) = possessed_noun(text, names, at, to, end, Possessor::Name(name)) {
         return found;
     }
-    if let Some(found) = apposed(text, names, to, end) {
+    if let Some(found) = apposed_name(text, names, to, end) {
         return found;
     }
-    (Nominal::Name(name, at), to)
+    (NounPhrase::Name(name, at), to)
 }
 
 /// Whether a clause continues as it does after a subject.
-pub(super) fn follower(rest: &[char]) -> bool {
+pub(super) fn continues_after_subject(rest: &[char]) -> bool {
     rest.is_empty()
         || matches!(rest[0], '都' | '也' | '一' | '齐' | '忙' | '皆' | '俱' | '便' | '又' | '听' | '见')
         || CHINESE.speech.head(rest) > 0
 }
 
 /// `X的母亲`, `他母亲`; or the name after it: `他母亲某氏`.
-pub(super) fn owned(
+pub(super) fn possessed_noun(
     text: &[char],
     names: &Names,
     from: usize,
     at: usize,
     end: usize,
-    owner: Owner,
-) -> Option<(Nominal, usize)> {
+    owner: Possessor,
+) -> Option<(NounPhrase, usize)> {
     let linked = matches!(text.get(at), Some('的' | '之')) && at < end;
     let start = at + usize::from(linked);
-    let length = relation(&text[start..end], linked)?;
+    let length = relation_length(&text[start..end], linked)?;
     let to = start + length;
     if let Some(name) = names.at(&text[to..end]) {
-        return Some((Nominal::Name(name, to), to + names.list[name].form.len()));
+        return Some((NounPhrase::Name(name, to), to + names.list[name].form.len()));
     }
     let several = CHINESE.several.head(&text[to..end]);
-    let noun = Noun {
+    let noun = DescribedNoun {
         bare: start,
         head: start,
-        gender: gender(&text[start..to]),
+        gender: noun_gender(&text[start..to]),
         owner,
         several: several > 0,
-        ..Noun::plain(from, to + several)
+        ..DescribedNoun::plain(from, to + several)
     };
-    Some((Nominal::Role(noun), to + several))
+    Some((NounPhrase::Role(noun), to + several))
 }
 
 /// `X的乳母Y`: the name after a relation that is not in the tables.
-fn apposed(text: &[char], names: &Names, at: usize, end: usize) -> Option<(Nominal, usize)> {
+fn apposed_name(text: &[char], names: &Names, at: usize, end: usize) -> Option<(NounPhrase, usize)> {
     if at >= end || !matches!(text[at], '的' | '之') {
         return None;
     }
@@ -162,21 +164,21 @@ fn apposed(text: &[char], names: &Names, at: usize, end: usize) -> Option<(Nomin
             return None;
         }
         if let Some(name) = names.at(&text[i..end]) {
-            return Some((Nominal::Name(name, i), i + names.list[name].form.len()));
+            return Some((NounPhrase::Name(name, i), i + names.list[name].form.len()));
         }
     }
     None
 }
 
 /// Returns the length of a kinship noun; directly after its possessor, only of one that is no form of address.
-fn relation(rest: &[char], linked: bool) -> Option<usize> {
+fn relation_length(rest: &[char], linked: bool) -> Option<usize> {
     let kin = CHINESE.generic_female.head(rest).max(CHINESE.generic_male.head(rest));
     let length = if linked { kin.max(CHINESE.roles.head(rest)) } else { kin };
     let length = if linked { length.max(usize::from(rest.first() == Some(&'妻'))) } else { length };
     (length > 1 || linked && length == 1).then_some(length)
 }
 
-fn pronoun(text: &[char], names: &Names, at: usize, end: usize) -> Option<(Nominal, usize)> {
+fn pronoun_phrase(text: &[char], names: &Names, at: usize, end: usize) -> Option<(NounPhrase, usize)> {
     let she = CHINESE.she.has(&text[at..=at]);
     let he = CHINESE.he.has(&text[at..=at]);
     let narrator = CHINESE.narrator.has(&text[at..=at]);
@@ -185,17 +187,17 @@ fn pronoun(text: &[char], names: &Names, at: usize, end: usize) -> Option<(Nomin
     }
     let several = CHINESE.several.head(&text[at + 1..end]);
     if several > 0 && !text[at + 1..].starts_with(&['等']) {
-        return Some((Nominal::Pronoun(Gender::Unknown, true), at + 1 + several));
+        return Some((NounPhrase::Pronoun(Gender::Unknown, true), at + 1 + several));
     }
-    if let Some(found) =
-        owned(text, names, at, at + 1, end, Owner::Pronoun).or_else(|| apposed(text, names, at + 1, end))
+    if let Some(found) = possessed_noun(text, names, at, at + 1, end, Possessor::Pronoun)
+        .or_else(|| apposed_name(text, names, at + 1, end))
     {
         return Some(found);
     }
     let who = if narrator {
-        Nominal::Narrator
+        NounPhrase::Narrator
     } else {
-        Nominal::Pronoun(if she { Gender::Female } else { Gender::Male }, false)
+        NounPhrase::Pronoun(if she { Gender::Female } else { Gender::Male }, false)
     };
     Some((who, at + 1))
 }

@@ -5,15 +5,15 @@
 
 use std::collections::BTreeMap;
 
-use super::aliases::full;
-use super::bindings::{Places, bound, introduced, phrases, titled};
+use super::aliases::surname_length;
+use super::bindings::{NounOffsets, introducing_noun, noun_name_phrases, nouns_of_names, titles_in_names};
 use super::clauses::sentence_end;
 use super::names::{Mention, Names};
-use super::nominals::{Nominal, Noun, Owner};
-use super::words::role;
+use super::nominals::{DescribedNoun, NounPhrase, Possessor};
+use super::words::is_role_noun;
 use crate::attribution::Gender;
-use crate::attribution::known_characters::Given;
-use crate::attribution::people::Draft;
+use crate::attribution::known_characters::KnownCharacters;
+use crate::attribution::people::CharacterDraft;
 use crate::attribution::tables::CHINESE;
 
 /// Maximum distance in characters to the antecedent of a noun.
@@ -42,7 +42,7 @@ pub(super) enum Referent {
 }
 
 /// A character introduced by a noun.
-struct Introduced {
+struct IntroducedPerson {
     noun: Vec<char>,
     person: usize,
     at: usize,
@@ -57,15 +57,15 @@ pub(super) struct Referents<'a> {
     modern: bool,
     /// Whether the book is in traditional characters.
     traditional: bool,
-    pub(super) cast: Vec<Draft>,
-    given: &'a Given,
+    pub(super) cast: Vec<CharacterDraft>,
+    given: &'a KnownCharacters,
     roles: BTreeMap<String, usize>,
     /// By noun: the offsets where it precedes a name or is equated with one, and the character with that name.
-    bound: Places,
+    bound: NounOffsets,
     /// By noun: the mentions whose name ends in it, as surname and title.
-    titled: Places,
+    titled: NounOffsets,
     pub(super) narrator: Option<usize>,
-    introduced: Vec<Introduced>,
+    introduced: Vec<IntroducedPerson>,
     /// The introductions already made, as (offset, character), so that none is made twice.
     new: Vec<(usize, usize)>,
     /// Characters introduced by a noun, mapped to the named characters they turned out to be.
@@ -80,14 +80,14 @@ impl<'a> Referents<'a> {
         text: &'a [char],
         chars: &'a [char],
         names: &'a Names,
-        mut cast: Vec<Draft>,
+        mut cast: Vec<CharacterDraft>,
         modern: bool,
-        given: &'a Given,
+        given: &'a KnownCharacters,
     ) -> Self {
         let roles = given.roles(&mut cast);
         let written = chars.iter().zip(text).take(4000);
         let traditional = written.filter(|(own, folded)| own != folded).count() * 20 > chars.len().min(4000);
-        let allowed = |mut places: Places, cast: &[Draft]| {
+        let allowed = |mut places: NounOffsets, cast: &[CharacterDraft]| {
             places.retain(|noun, bearers| {
                 let noun: String = noun.iter().collect();
                 bearers.retain(|&(_, person)| given.allows(&noun, &cast[person]));
@@ -95,8 +95,8 @@ impl<'a> Referents<'a> {
             });
             places
         };
-        let (bound, titled) = (allowed(bound(text, names), &cast), allowed(titled(names), &cast));
-        for (person, (phrase, count)) in phrases(text, chars, names, &bound) {
+        let (bound, titled) = (allowed(nouns_of_names(text, names), &cast), allowed(titles_in_names(names), &cast));
+        for (person, (phrase, count)) in noun_name_phrases(text, chars, names, &bound) {
             if given.allows(&phrase, &cast[person]) {
                 cast[person].add(&phrase, count);
             }
@@ -121,28 +121,30 @@ impl<'a> Referents<'a> {
     }
 
     /// Resolves a noun phrase.
-    pub(super) fn resolve(&mut self, who: &Nominal) -> Referent {
+    pub(super) fn resolve(&mut self, who: &NounPhrase) -> Referent {
         match who {
-            Nominal::Name(name, _) => Referent::Sure(self.names.people[*name]),
-            Nominal::Pronoun(_, true) => Referent::Several,
+            NounPhrase::Name(name, _) => Referent::Sure(self.names.people[*name]),
+            NounPhrase::Pronoun(_, true) => Referent::Several,
             // In books without 她, 他 can be anyone.
-            Nominal::Pronoun(gender, false) => Referent::Pronoun(if self.modern { *gender } else { Gender::Unknown }),
-            Nominal::Narrator => {
-                let person = self.own("我", Gender::Unknown);
+            NounPhrase::Pronoun(gender, false) => {
+                Referent::Pronoun(if self.modern { *gender } else { Gender::Unknown })
+            }
+            NounPhrase::Narrator => {
+                let person = self.add_own("我", Gender::Unknown);
                 self.cast[person].name = Some(if self.traditional { "敘述者" } else { "叙述者" }.to_owned());
                 self.narrator = Some(person);
                 Referent::Sure(person)
             }
-            Nominal::Role(noun) => match self.short(noun) {
+            NounPhrase::Role(noun) => match self.short_name_referent(noun) {
                 Some(person) => Referent::Sure(person),
                 // The last character of a full name that was not recently used is no reference: `所谓`, `起身进道`.
-                None if self.is_short(noun) => Referent::Pronoun(Gender::Unknown),
-                None => self.noun(noun),
+                None if self.is_short_name(noun) => Referent::Pronoun(Gender::Unknown),
+                None => self.resolve_noun(noun),
             },
         }
     }
 
-    fn noun(&mut self, noun: &Noun) -> Referent {
+    fn resolve_noun(&mut self, noun: &DescribedNoun) -> Referent {
         let head: Vec<char> = self.text[noun.head..noun.to].to_vec();
         let phrase = self.printed(noun.from, noun.to);
         let described = self.printed(noun.bare, noun.to);
@@ -153,7 +155,7 @@ impl<'a> Referents<'a> {
             return Referent::Sure(person);
         }
         if noun.several {
-            let person = self.own(if noun.bare > noun.from { &phrase } else { &described }, Gender::Unknown);
+            let person = self.add_own(if noun.bare > noun.from { &phrase } else { &described }, Gender::Unknown);
             return Referent::Sure(person);
         }
         if noun.new {
@@ -163,7 +165,7 @@ impl<'a> Referents<'a> {
             let person = self.cast.len();
             self.new.push((noun.from, person));
             let fixed = (noun.gender != Gender::Unknown).then_some(noun.gender);
-            self.cast.push(Draft { role: true, fixed, ..Draft::default() });
+            self.cast.push(CharacterDraft { role: true, fixed, ..CharacterDraft::default() });
             // `钻出个孩子`: a classifier without a numeral is not part of the name.
             if described == "人" || phrase != described && !phrase.starts_with(['个', '個', '位', '名']) {
                 self.cast[person].add(&phrase, 1);
@@ -172,27 +174,27 @@ impl<'a> Referents<'a> {
                 self.cast[person].add(&described, 1);
                 self.cast[person].name = Some(described);
             }
-            self.introduced.push(Introduced { noun: head, person, at: noun.from });
+            self.introduced.push(IntroducedPerson { noun: head, person, at: noun.from });
             return Referent::Sure(person);
         }
-        if noun.owner != Owner::Nobody && self.text[noun.from] == '我' {
+        if noun.owner != Possessor::Nobody && self.text[noun.from] == '我' {
             // `我的母亲`, which the narrator also calls `母亲`.
-            let person = self.own(&described, noun.gender);
+            let person = self.add_own(&described, noun.gender);
             self.cast[person].add(&phrase, 1);
             return Referent::Likely(person, 4.0);
         }
-        if noun.owner != Owner::Nobody {
+        if noun.owner != Possessor::Nobody {
             let owner = match noun.owner {
-                Owner::Name(name) => Some(self.names.people[name]),
+                Possessor::Name(name) => Some(self.names.people[name]),
                 _ => self.focus.last().map(|&(_, person)| person),
             };
             let key = format!("{}/{}", owner.map_or(-1, |person| i64::try_from(person).unwrap_or(-1)), described);
-            let person = self.keyed(&key, noun.gender);
+            let person = self.character_for(&key, noun.gender);
             self.cast[person].add(&phrase, 1);
             self.cast[person].add(&described, 1);
             return Referent::Likely(person, 2.0);
         }
-        if let Some(person) = self.known(&head, noun.from) {
+        if let Some(person) = self.named_referent(&head, noun.from) {
             self.cast[person].add(&described, 1);
             if noun.shown {
                 self.cast[person].add(&phrase, 1);
@@ -216,7 +218,7 @@ impl<'a> Referents<'a> {
             }
             return if noun.shown { Referent::Sure(person) } else { Referent::Likely(person, 3.0) };
         }
-        let person = self.keyed(&described, noun.gender);
+        let person = self.character_for(&described, noun.gender);
         // 人 alone is no name, and a demonstrative is not part of one if the noun is specific.
         let worded = described != "人";
         if worded {
@@ -240,7 +242,7 @@ impl<'a> Referents<'a> {
     }
 
     /// Returns the named character that a noun means at an offset.
-    fn known(&self, head: &[char], at: usize) -> Option<usize> {
+    fn named_referent(&self, head: &[char], at: usize) -> Option<usize> {
         if let Some(places) = self.bound.get(head) {
             let next = places.partition_point(|&(place, _)| place <= at);
             let before = next.checked_sub(1).map(|i| places[i]);
@@ -266,39 +268,39 @@ impl<'a> Referents<'a> {
     }
 
     /// Returns the character that a single character stands for: the last one mentioned whose full name ends in it.
-    fn short(&self, noun: &Noun) -> Option<usize> {
+    fn short_name_referent(&self, noun: &DescribedNoun) -> Option<usize> {
         let c = self.text[noun.bare];
-        if !lone(c, noun) {
+        if !is_single_character(c, noun) {
             return None;
         }
         let before = self.names.between(noun.from.saturating_sub(NEAR), noun.from);
         let ends = |mention: &&Mention| {
             let form = &self.names.list[mention.name].form;
-            form.last() == Some(&c) && full(form).is_some()
+            form.last() == Some(&c) && surname_length(form).is_some()
         };
         before.iter().rev().find(ends).map(|mention| self.names.people[mention.name])
     }
 
     /// Whether a noun is a single character that ends some full name of the book.
-    fn is_short(&self, noun: &Noun) -> bool {
+    fn is_short_name(&self, noun: &DescribedNoun) -> bool {
         let c = self.text[noun.bare];
-        lone(c, noun) && self.names.short(c)
+        is_single_character(c, noun) && self.names.ends_full_name(c)
     }
 
-    fn own(&mut self, phrase: &str, gender: Gender) -> usize {
-        let person = self.keyed(phrase, gender);
+    fn add_own(&mut self, phrase: &str, gender: Gender) -> usize {
+        let person = self.character_for(phrase, gender);
         self.cast[person].add(phrase, 1);
         person
     }
 
-    fn keyed(&mut self, key: &str, gender: Gender) -> usize {
+    fn character_for(&mut self, key: &str, gender: Gender) -> usize {
         if let Some(&person) = self.roles.get(key) {
             return person;
         }
         let person = self.cast.len();
         self.roles.insert(key.to_owned(), person);
         let fixed = (gender != Gender::Unknown).then_some(gender);
-        self.cast.push(Draft { role: true, fixed, ..Draft::default() });
+        self.cast.push(CharacterDraft { role: true, fixed, ..CharacterDraft::default() });
         person
     }
 
@@ -307,7 +309,7 @@ impl<'a> Referents<'a> {
     }
 
     /// Links characters to the names they are given in a passage: `这女子叫X` after `一个撑篙的女子`.
-    pub(super) fn name(&mut self, at: usize, end: usize) {
+    pub(super) fn link_names(&mut self, at: usize, end: usize) {
         let mentions = self.names.between(at, end).iter().map(|mention| (mention.start, mention.name, false));
         let from = self.names.namings.partition_point(|naming| naming.forms[0].at < at);
         let told = self.names.namings[from..].iter().map_while(|naming| {
@@ -317,7 +319,7 @@ impl<'a> Referents<'a> {
         let given: Vec<(usize, usize, bool)> = mentions.chain(told.flatten()).collect();
         for (place, name, told) in given {
             let person = self.names.people[name];
-            let brought = match introduced(self.text, place, told) {
+            let brought = match introducing_noun(self.text, place, told) {
                 Some(noun) => self
                     .introduced
                     .iter()
@@ -325,7 +327,7 @@ impl<'a> Referents<'a> {
                     .take(6)
                     .find(|other| other.noun.ends_with(&noun) && other.at < place && place < other.at + BOUND),
                 // `自称X`, `他姓沈，名叫X`: the name of the previous subject.
-                None if self.leans(place, told) => {
+                None if self.names_previous_subject(place, told) => {
                     let last = self.focus.iter().rev().find(|&&(before, _)| before < place);
                     let last = last.filter(|&&(before, _)| place < before + CLOSE).map(|&(_, person)| person);
                     self.introduced.iter().rev().take(6).find(|other| Some(other.person) == last)
@@ -344,7 +346,7 @@ impl<'a> Referents<'a> {
     }
 
     /// Whether a name is given to the person mentioned last: its sentence begins with the statement or with a pronoun.
-    fn leans(&self, place: usize, told: bool) -> bool {
+    fn names_previous_subject(&self, place: usize, told: bool) -> bool {
         let start =
             (place.saturating_sub(40)..place).rev().find(|&i| sentence_end(self.text[i]) || self.text[i] == '\n');
         let opening = &self.text[start.map_or(0, |i| i + 1)..place];
@@ -357,10 +359,10 @@ impl<'a> Referents<'a> {
     }
 
     /// Records the subject of a clause.
-    pub(super) fn notice(&mut self, who: &Nominal, at: usize) {
+    pub(super) fn record_subject(&mut self, who: &NounPhrase, at: usize) {
         let person = match self.resolve(who) {
             Referent::Sure(person) | Referent::Likely(person, _) => person,
-            Referent::Pronoun(gender) => match self.focused(at, gender).first() {
+            Referent::Pronoun(gender) => match self.recent_subjects(at, gender).first() {
                 Some(&person) => person,
                 None => return,
             },
@@ -370,7 +372,7 @@ impl<'a> Referents<'a> {
     }
 
     /// Returns the last subject between two offsets.
-    pub(super) fn last(&self, start: usize, end: usize) -> Option<usize> {
+    pub(super) fn last_subject(&self, start: usize, end: usize) -> Option<usize> {
         self.focus
             .iter()
             .rev()
@@ -380,14 +382,14 @@ impl<'a> Referents<'a> {
     }
 
     /// Returns the unnamed characters among the last subjects between two offsets, latest first.
-    pub(super) fn nameless(&self, start: usize, end: usize) -> Vec<usize> {
+    pub(super) fn recent_unnamed(&self, start: usize, end: usize) -> Vec<usize> {
         let inside =
             self.focus.iter().rev().skip_while(|&&(place, _)| place >= end).take_while(|&&(place, _)| place >= start);
         inside.take(6).map(|&(_, person)| person).filter(|&person| self.cast[person].role).collect()
     }
 
     /// Returns the recent subjects before an offset, latest first.
-    pub(super) fn focused(&self, at: usize, gender: Gender) -> Vec<usize> {
+    pub(super) fn recent_subjects(&self, at: usize, gender: Gender) -> Vec<usize> {
         let mut people: Vec<usize> = Vec::new();
         for &(place, person) in self.focus.iter().rev().take(12) {
             let own = self.cast[person].gender();
@@ -404,6 +406,6 @@ impl<'a> Referents<'a> {
 }
 
 /// Whether a noun is a single character that is no role noun.
-fn lone(c: char, noun: &Noun) -> bool {
-    noun.to == noun.bare + 1 && !role(&[c]) && c != '人'
+fn is_single_character(c: char, noun: &DescribedNoun) -> bool {
+    noun.to == noun.bare + 1 && !is_role_noun(&[c]) && c != '人'
 }

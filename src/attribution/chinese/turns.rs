@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use super::clauses::{clause_end, clauses, sentence_end};
-use super::names::{Mention, Names, tells_she};
-use super::nominals::{Nominal, Owner};
+use super::names::{Mention, Names, distinguishes_she};
+use super::nominals::{NounPhrase, Possessor};
 use super::referents::{Referent, Referents};
-use super::tags::{Tag, before, behind, subject};
-use super::words::title;
-use crate::attribution::known_characters::Given;
-use crate::attribution::people::{Draft, Found};
+use super::tags::{Tag, subject, tag_after_speech, tag_before_speech};
+use super::words::title_gender;
+use crate::attribution::known_characters::KnownCharacters;
+use crate::attribution::people::{CharacterDraft, SpeakerAssignment};
 use crate::attribution::quotations::Span;
-use crate::attribution::speakers::{Cue, Turn, Verdict, Weights};
+use crate::attribution::speakers::{SpeakerCue, SpeakerDecision, Turn, Weights};
 use crate::attribution::tables::CHINESE;
 use crate::attribution::{Gender, Paragraph, flatten};
 
@@ -25,7 +25,7 @@ const APART: usize = 500;
 const FOCUS: [f32; 4] = [2.4, 1.2, 0.6, 0.3];
 
 /// The turns of a book and the evidence they are built from.
-pub(super) struct Scene<'a> {
+pub(super) struct Dialogue<'a> {
     text: &'a [char],
     chars: &'a [char],
     paragraphs: &'a [Paragraph],
@@ -41,7 +41,7 @@ pub(super) struct Scene<'a> {
     called: Vec<Vec<usize>>,
 }
 
-impl<'a> Scene<'a> {
+impl<'a> Dialogue<'a> {
     /// Builds the turns of a book.
     pub(super) fn read(
         text: &'a [char],
@@ -49,10 +49,10 @@ impl<'a> Scene<'a> {
         paragraphs: &'a [Paragraph],
         spans: &'a [Span],
         names: &'a Names,
-        cast: Vec<Draft>,
-        given: &'a Given,
+        cast: Vec<CharacterDraft>,
+        given: &'a KnownCharacters,
     ) -> Self {
-        let modern = tells_she(text);
+        let modern = distinguishes_she(text);
         let who = Referents::new(text, chars, names, cast, modern, given);
         let (turns, told, called) = (Vec::new(), Vec::new(), Vec::new());
         let mut scene = Self { text, chars, paragraphs, spans, names, who, modern, turns, told, called };
@@ -63,23 +63,23 @@ impl<'a> Scene<'a> {
                 end += 1;
             }
             if end > first {
-                scene.paragraph(first, end);
+                scene.add_paragraph(first, end);
             } else if !paragraph.border {
-                scene.notice(paragraph.start as usize, paragraph.end as usize);
+                scene.record_subjects(paragraph.start as usize, paragraph.end as usize);
             }
             first = end;
         }
-        scene.merge();
+        scene.merge_named();
         scene
     }
 
     /// Returns the gender of each character.
     pub(super) fn genders(&self) -> Vec<Gender> {
-        self.who.cast.iter().map(Draft::gender).collect()
+        self.who.cast.iter().map(CharacterDraft::gender).collect()
     }
 
     /// Replaces characters known only by a noun by the named characters they turned out to be.
-    fn merge(&mut self) {
+    fn merge_named(&mut self) {
         let merged = std::mem::take(&mut self.who.merged);
         for (&noun, &person) in &merged {
             let forms = std::mem::take(&mut self.who.cast[noun].forms);
@@ -97,7 +97,7 @@ impl<'a> Scene<'a> {
         }
         let place = |person: usize| merged.get(&person).copied().unwrap_or(person);
         for turn in &mut self.turns {
-            if let Cue::Named(person) | Cue::Role(_, person) = &mut turn.cue {
+            if let SpeakerCue::Named(person) | SpeakerCue::Role(_, person) = &mut turn.cue {
                 *person = place(*person);
             }
             turn.weights.replace(place);
@@ -105,25 +105,28 @@ impl<'a> Scene<'a> {
     }
 
     /// Records the subjects of the clauses in a passage of narration.
-    fn notice(&mut self, at: usize, end: usize) {
-        self.who.name(at, end);
+    fn record_subjects(&mut self, at: usize, end: usize) {
+        self.who.link_names(at, end);
         for clause in clauses(self.text, at, end) {
             if let Some(who) = subject(self.text, self.names, clause, false) {
                 let sure = match &who {
-                    Nominal::Role(noun) => {
+                    NounPhrase::Role(noun) => {
                         let head = &self.text[noun.head..noun.to];
-                        noun.new || noun.shown || noun.owner != Owner::Nobody || self.modern && CHINESE.roles.has(head)
+                        noun.new
+                            || noun.shown
+                            || noun.owner != Possessor::Nobody
+                            || self.modern && CHINESE.roles.has(head)
                     }
                     _ => true,
                 };
                 if sure {
-                    self.who.notice(&who, clause.0);
+                    self.who.record_subject(&who, clause.0);
                 }
             }
         }
     }
 
-    fn paragraph(&mut self, first: usize, end: usize) {
+    fn add_paragraph(&mut self, first: usize, end: usize) {
         let paragraph = &self.paragraphs[self.spans[first].paragraph];
         let (start, stop) = (paragraph.start as usize, paragraph.end as usize);
         let mut used = false;
@@ -132,7 +135,7 @@ impl<'a> Scene<'a> {
         for quote in first..end {
             let span = self.spans[quote];
             if span.written {
-                self.notice(at, span.outer_start);
+                self.record_subjects(at, span.outer_start);
                 (used, before_led, at) = (false, false, span.outer_end);
                 continue;
             }
@@ -140,15 +143,16 @@ impl<'a> Scene<'a> {
             let narration = (at, span.outer_start);
             let blank = self.text[narration.0..narration.1].iter().all(|c| c.is_whitespace());
             let tag = if blank && quote == first {
-                self.tail(span.paragraph).and_then(|(from, to)| before(self.text, self.names, from, to, true))
+                self.narration_before(span.paragraph)
+                    .and_then(|(from, to)| tag_before_speech(self.text, self.names, from, to, true))
             } else if used {
                 None
             } else {
-                before(self.text, self.names, narration.0, narration.1, false)
+                tag_before_speech(self.text, self.names, narration.0, narration.1, false)
             };
             let led = matches!(tag, Some(Tag::Says(_) | Tag::Goes(_)));
             // After a quotation that a tag introduced, narration belongs to the next quotation.
-            let after = if led { None } else { behind(self.text, self.names, span.outer_end, next) };
+            let after = if led { None } else { tag_after_speech(self.text, self.names, span.outer_end, next) };
             let hands_on = quote + 1 < end
                 && matches!(self.text[..next].iter().rev().find(|c| !c.is_whitespace()), Some('：' | ':'));
             let short = !self.text[span.outer_end..next].iter().any(|&c| sentence_end(c));
@@ -158,15 +162,15 @@ impl<'a> Scene<'a> {
             let joined = quote > first && (used || !led && !blank && !another) || span.continues;
             before_led = led;
             used = matches!(after, Some(Tag::Says(_)));
-            self.notice(narration.0, narration.1);
-            self.quotation(quote, joined, blank && quote > first, tag, after, narration);
+            self.record_subjects(narration.0, narration.1);
+            self.add_quotation(quote, joined, blank && quote > first, tag, after, narration);
             at = span.outer_end;
         }
-        self.notice(at, stop);
+        self.record_subjects(at, stop);
     }
 
     /// Returns the narration at the end of the previous paragraph, unless that paragraph is a border.
-    fn tail(&self, paragraph: usize) -> Option<(usize, usize)> {
+    fn narration_before(&self, paragraph: usize) -> Option<(usize, usize)> {
         let before = &self.paragraphs[paragraph.checked_sub(1)?];
         if before.border {
             return None;
@@ -181,7 +185,7 @@ impl<'a> Scene<'a> {
         (start < end).then_some((start, end))
     }
 
-    fn quotation(
+    fn add_quotation(
         &mut self,
         quote: usize,
         joined: bool,
@@ -194,7 +198,7 @@ impl<'a> Scene<'a> {
         let mut turn = Turn {
             first: quote,
             end: quote + 1,
-            cue: Cue::None,
+            cue: SpeakerCue::None,
             acts: Gender::Unknown,
             hears: Gender::Unknown,
             weights: Weights::default(),
@@ -202,25 +206,26 @@ impl<'a> Scene<'a> {
             same: -2.0,
             alternate: 1.2,
         };
-        let third =
-            |tag: &&Tag| matches!(tag, Tag::Says(Nominal::Pronoun(_, false)) | Tag::Acts(Nominal::Pronoun(_, false)));
+        let third = |tag: &&Tag| {
+            matches!(tag, Tag::Says(NounPhrase::Pronoun(_, false)) | Tag::Acts(NounPhrase::Pronoun(_, false)))
+        };
         let third = [&lead, &after].into_iter().flatten().any(|tag| third(&tag));
         let mut goes = false;
         let nobody = matches!(lead, Some(Tag::Goes(None)));
         for tag in [lead, after].into_iter().flatten() {
             match tag {
                 Tag::Says(who) => {
-                    if turn.cue == Cue::None || matches!(turn.cue, Cue::Pronoun(_)) {
-                        turn.cue = self.cue(&who, span.outer_start, &mut turn.weights);
+                    if turn.cue == SpeakerCue::None || matches!(turn.cue, SpeakerCue::Pronoun(_)) {
+                        turn.cue = self.resolve_cue(&who, span.outer_start, &mut turn.weights);
                     }
                 }
                 Tag::Goes(who) => {
                     goes = true;
-                    turn.cue = Cue::Pronoun(Gender::Unknown);
+                    turn.cue = SpeakerCue::Pronoun(Gender::Unknown);
                     if let Some(who) = who {
                         match self.who.resolve(&who) {
                             Referent::Sure(person) | Referent::Likely(person, _) => turn.weights.push((person, 5.0)),
-                            Referent::Pronoun(gender) => self.focus(gender, span.outer_start, &mut turn.weights),
+                            Referent::Pronoun(gender) => self.score_focus(gender, span.outer_start, &mut turn.weights),
                             Referent::Several => {}
                         }
                     }
@@ -229,24 +234,24 @@ impl<'a> Scene<'a> {
                     Referent::Sure(person) => turn.weights.push((person, 2.5)),
                     Referent::Likely(person, weight) => {
                         turn.weights.push((person, weight.min(2.0)));
-                        if turn.cue == Cue::None {
+                        if turn.cue == SpeakerCue::None {
                             turn.acts = self.who.cast[person].gender();
                         }
                     }
-                    Referent::Pronoun(gender) if turn.cue == Cue::None => {
+                    Referent::Pronoun(gender) if turn.cue == SpeakerCue::None => {
                         turn.acts = gender;
-                        self.focus(gender, span.outer_start, &mut turn.weights);
+                        self.score_focus(gender, span.outer_start, &mut turn.weights);
                     }
                     Referent::Pronoun(_) | Referent::Several => {}
                 },
             }
         }
-        let called = self.talk(&mut turn);
+        let called = self.score_speech(&mut turn);
         if third {
             // This is the index of the new turn; it is removed again if the turn is joined to the previous one.
             self.told.push(self.turns.len());
         }
-        let conflict = matches!((self.turns.last().map(|turn| turn.cue), turn.cue), (Some(Cue::Named(a)), Cue::Named(b)) if a != b);
+        let conflict = matches!((self.turns.last().map(|turn| turn.cue), turn.cue), (Some(SpeakerCue::Named(a)), SpeakerCue::Named(b)) if a != b);
         if joined
             && !conflict
             && !goes
@@ -257,7 +262,7 @@ impl<'a> Scene<'a> {
             if third {
                 self.told.pop();
             }
-            if matches!(last.cue, Cue::None | Cue::Pronoun(_)) && turn.cue != Cue::None {
+            if matches!(last.cue, SpeakerCue::None | SpeakerCue::Pronoun(_)) && turn.cue != SpeakerCue::None {
                 last.cue = turn.cue;
             }
             if let Some(list) = self.called.last_mut() {
@@ -265,7 +270,7 @@ impl<'a> Scene<'a> {
             }
             return;
         }
-        self.surroundings(&mut turn, span.paragraph, narration);
+        self.score_context(&mut turn, span.paragraph, narration);
         if goes {
             // A speech verb without a subject: the last speaker continues, unless long narration may have changed the
             // subject.
@@ -289,24 +294,24 @@ impl<'a> Scene<'a> {
         self.called.push(called);
     }
 
-    fn cue(&mut self, who: &Nominal, at: usize, weights: &mut Weights) -> Cue {
+    fn resolve_cue(&mut self, who: &NounPhrase, at: usize, weights: &mut Weights) -> SpeakerCue {
         match self.who.resolve(who) {
-            Referent::Sure(person) => Cue::Named(person),
+            Referent::Sure(person) => SpeakerCue::Named(person),
             Referent::Likely(person, weight) => {
                 weights.push((person, weight));
-                Cue::Role(self.who.cast[person].gender(), person)
+                SpeakerCue::Role(self.who.cast[person].gender(), person)
             }
             Referent::Pronoun(gender) => {
-                self.focus(gender, at, weights);
-                Cue::Pronoun(gender)
+                self.score_focus(gender, at, weights);
+                SpeakerCue::Pronoun(gender)
             }
-            Referent::Several => Cue::Several,
+            Referent::Several => SpeakerCue::Several,
         }
     }
 
     /// Scores the previous subjects of a gender.
-    fn focus(&self, gender: Gender, at: usize, weights: &mut Weights) {
-        weights.extend(self.who.focused(at, gender).into_iter().zip(FOCUS));
+    fn score_focus(&self, gender: Gender, at: usize, weights: &mut Weights) {
+        weights.extend(self.who.recent_subjects(at, gender).into_iter().zip(FOCUS));
     }
 
     /// Returns the mentions that begin between two offsets.
@@ -315,7 +320,7 @@ impl<'a> Scene<'a> {
     }
 
     /// Scores the names within the speech; returns the characters addressed.
-    fn talk(&self, turn: &mut Turn) -> Vec<usize> {
+    fn score_speech(&self, turn: &mut Turn) -> Vec<usize> {
         let mut called = Vec::new();
         for quote in turn.first..turn.end {
             let span = self.spans[quote];
@@ -344,11 +349,11 @@ impl<'a> Scene<'a> {
     }
 
     /// Scores the context before a turn: the previous turn, the narration since, a border.
-    fn surroundings(&self, turn: &mut Turn, paragraph: usize, narration: (usize, usize)) {
+    fn score_context(&self, turn: &mut Turn, paragraph: usize, narration: (usize, usize)) {
         let from = self.spans[turn.first].outer_start;
         let Some(last) = self.turns.last() else {
             turn.begin();
-            self.about(turn, paragraph, from);
+            self.score_opening(turn, paragraph, from);
             return;
         };
         let last_span = self.spans[last.end - 1];
@@ -373,7 +378,7 @@ impl<'a> Scene<'a> {
             }
             if turn.fresh {
                 turn.begin();
-                self.about(turn, paragraph, from);
+                self.score_opening(turn, paragraph, from);
                 return;
             }
         }
@@ -382,22 +387,22 @@ impl<'a> Scene<'a> {
                 turn.weights.push((person, 1.6));
             }
         }
-        let share = if matches!(turn.cue, Cue::Pronoun(_) | Cue::Role(..)) { PRONOUN } else { 1.0 };
-        self.narrated(turn, last_span.outer_end, from, share);
+        let share = if matches!(turn.cue, SpeakerCue::Pronoun(_) | SpeakerCue::Role(..)) { PRONOUN } else { 1.0 };
+        self.score_narration(turn, last_span.outer_end, from, share);
     }
 
     /// Scores the characters named in the paragraphs before the start of a conversation.
-    fn about(&self, turn: &mut Turn, paragraph: usize, from: usize) {
+    fn score_opening(&self, turn: &mut Turn, paragraph: usize, from: usize) {
         let mut since = paragraph;
         while since > 0 && paragraph - since < 6 && !self.paragraphs[since - 1].border {
             since -= 1;
         }
-        let share = if matches!(turn.cue, Cue::Pronoun(_) | Cue::Role(..)) { PRONOUN } else { 0.8 };
-        self.narrated(turn, self.paragraphs[since].start as usize, from, share);
+        let share = if matches!(turn.cue, SpeakerCue::Pronoun(_) | SpeakerCue::Role(..)) { PRONOUN } else { 0.8 };
+        self.score_narration(turn, self.paragraphs[since].start as usize, from, share);
     }
 
     /// Scores the characters named between two offsets: recent mentions and subjects score higher.
-    fn narrated(&self, turn: &mut Turn, start: usize, end: usize, share: f32) {
+    fn score_narration(&self, turn: &mut Turn, start: usize, end: usize, share: f32) {
         let mut weights: BTreeMap<usize, f32> = BTreeMap::new();
         let mut quote = self.spans.partition_point(|span| span.outer_end <= start);
         let mentions = self.mentions(start, end);
@@ -420,25 +425,25 @@ impl<'a> Scene<'a> {
             let entry = weights.entry(self.names.people[mention.name]).or_default();
             *entry = entry.max(weight * fade * share);
         }
-        for (place, person) in self.who.nameless(start, end).into_iter().enumerate() {
+        for (place, person) in self.who.recent_unnamed(start, end).into_iter().enumerate() {
             #[expect(clippy::cast_precision_loss, reason = "at most 6")]
             let fade = 1.0 / (1.0 + place as f32 * 0.4);
             let entry = weights.entry(person).or_default();
             *entry = entry.max(fade * share);
         }
-        if let Some(person) = self.who.last(start, end) {
+        if let Some(person) = self.who.last_subject(start, end) {
             *weights.entry(person).or_default() += 0.5 * share;
         }
         turn.weights.extend(weights);
     }
 
     /// Returns the characters, and the speaker of each quotation.
-    pub(super) fn finish(mut self, verdicts: Vec<Verdict>) -> (Vec<Draft>, Vec<Found>) {
-        self.who.cast.iter_mut().filter(|draft| draft.given.is_none()).for_each(unpoint);
-        let mut found = vec![Found::default(); self.spans.len()];
+    pub(super) fn finish(mut self, verdicts: Vec<SpeakerDecision>) -> (Vec<CharacterDraft>, Vec<SpeakerAssignment>) {
+        self.who.cast.iter_mut().filter(|draft| draft.given.is_none()).for_each(strip_demonstratives);
+        let mut found = vec![SpeakerAssignment::default(); self.spans.len()];
         for (turn, verdict) in self.turns.iter().zip(verdicts) {
             for (quote, found) in found.iter_mut().enumerate().take(turn.end).skip(turn.first) {
-                *found = Found {
+                *found = SpeakerAssignment {
                     speaker: verdict.speaker,
                     kind: verdict.kind,
                     confidence: verdict.confidence,
@@ -471,13 +476,13 @@ const POINTERS: [char; 6] = ['那', '这', '這', '此', '该', '該'];
 
 /// Removes demonstratives from the name of an unnamed character, and demonstrative or generic nouns from the aliases of
 /// a named one.
-fn unpoint(draft: &mut Draft) {
+fn strip_demonstratives(draft: &mut CharacterDraft) {
     let name = draft.fullest();
     if !draft.role {
         let anybody = |form: &str| {
             let form: Vec<char> = form.chars().map(|c| CHINESE.fold(c)).collect();
             let nouns = [&CHINESE.generic_female, &CHINESE.generic_male, &CHINESE.generic_either];
-            nouns.iter().any(|words| words.has(&form)) && title(&form).is_none()
+            nouns.iter().any(|words| words.has(&form)) && title_gender(&form).is_none()
         };
         draft.forms.retain(|form, _| *form == name || !form.starts_with(POINTERS) && !anybody(form));
         return;

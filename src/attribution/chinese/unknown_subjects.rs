@@ -1,36 +1,47 @@
 //! Chinese subjects that are not at the start of a clause, or not in the tables.
 
-use super::clauses::{Clause, bare, head};
-use super::descriptions::{described, determiner};
+use super::clauses::{Clause, isolate_subject, strip_opening};
+use super::descriptions::{described_noun, determiner};
 use super::names::Names;
-use super::nominals::{Nominal, Noun};
-use super::words::{gender, role};
+use super::nominals::{DescribedNoun, NounPhrase};
+use super::words::{is_role_noun, noun_gender};
 use crate::attribution::tables::CHINESE;
 
 /// Returns the unknown word before the speech verb of a clause as its subject.
-pub(super) fn unnamed(text: &[char], names: &Names, (at, end): Clause) -> Option<Nominal> {
-    let subject = bare(&text[at..end])?;
+pub(super) fn unknown_speaker(text: &[char], names: &Names, (at, end): Clause) -> Option<NounPhrase> {
+    let subject = isolate_subject(&text[at..end])?;
     let from = (at..end).find(|&i| text[i..].starts_with(&subject))?;
     let shown = usize::from(subject.len() > 1 && matches!(subject[0], '那' | '这' | '此'));
     let (from, subject) = (from + shown, &subject[shown..]);
     // A name with an adverb that is not in the tables.
     if let Some(name) = names.at(subject) {
-        return Some(Nominal::Name(name, from));
+        return Some(NounPhrase::Name(name, from));
     }
     let adverb = CHINESE.manner.head(subject).max(CHINESE.deeds.head(subject));
     let verb = CHINESE.objects.head(subject) > 0 && subject.len() > 1 || adverb > 1 || adverb == subject.len();
     // A single character is an adverb, or stands for a thought: `心下想道`.
-    let inward = matches!(subject, [_]) && !role(subject) && !names.short(subject[0]);
-    if inward || !subject.iter().all(|&c| plain(c)) || CHINESE.common.head(subject) > 1 || verb || subject.len() > 5 {
+    let inward = matches!(subject, [_]) && !is_role_noun(subject) && !names.ends_full_name(subject[0]);
+    if inward
+        || !subject.iter().all(|&c| may_be_in_word(c))
+        || CHINESE.common.head(subject) > 1
+        || verb
+        || subject.len() > 5
+    {
         return None;
     }
     let to = from + subject.len();
-    let noun = Noun::plain(from - shown, to);
-    Some(Nominal::Role(Noun { bare: from, head: from, gender: gender(subject), shown: shown > 0, ..noun }))
+    let noun = DescribedNoun::plain(from - shown, to);
+    Some(NounPhrase::Role(DescribedNoun {
+        bare: from,
+        head: from,
+        gender: noun_gender(subject),
+        shown: shown > 0,
+        ..noun
+    }))
 }
 
 /// Returns the person that a clause introduces after its verb: `走出一个老汉来`, `只见几个孩子跑来`.
-pub(super) fn presented(text: &[char], names: &Names, (at, end): Clause) -> Option<Nominal> {
+pub(super) fn presented_person(text: &[char], names: &Names, (at, end): Clause) -> Option<NounPhrase> {
     for i in at + 1..end.saturating_sub(2) {
         let lead = determiner(text, i, end);
         let found = lead.end > i;
@@ -38,29 +49,29 @@ pub(super) fn presented(text: &[char], names: &Names, (at, end): Clause) -> Opti
         if found
             && (lead.new || lead.shown || lead.several)
             && text[i - 1] == '的'
-            && let Some((Nominal::Role(noun), _)) = described(text, names, i, end)
+            && let Some((NounPhrase::Role(noun), _)) = described_noun(text, names, i, end)
         {
-            return Some(Nominal::Role(noun));
+            return Some(NounPhrase::Role(noun));
         }
         if text[i..end].starts_with(&['有', '人']) && !matches!(text[i - 1], '没' | '无' | '未') {
-            return Some(Nominal::Role(Noun::plain(i, i + 2)));
+            return Some(NounPhrase::Role(DescribedNoun::plain(i, i + 2)));
         }
         if found
             && (lead.new || lead.several)
             && matches!(text[i], '一' | '几' | '两' | '三' | '四' | '许' | '二' | '个')
             && !text[at..i].contains(&'不')
             && matches!(text[i - 1], '见' | '来' | '出' | '进' | '着' | '了' | '有' | '上' | '过' | '是')
-            && let Some((Nominal::Role(noun), _)) = described(text, names, i, end)
+            && let Some((NounPhrase::Role(noun), _)) = described_noun(text, names, i, end)
             && noun.head > noun.from
         {
-            return Some(Nominal::Role(noun));
+            return Some(NounPhrase::Role(noun));
         }
     }
     None
 }
 
 /// Returns the person right before the speech verb that ends a clause: `急得X道`, `外面有人说`, `门上小厮们回道`.
-pub(super) fn adjacent(text: &[char], names: &Names, (at, end): Clause) -> Option<Nominal> {
+pub(super) fn subject_before_verb(text: &[char], names: &Names, (at, end): Clause) -> Option<NounPhrase> {
     let clause = &text[at..end];
     let particle = clause.iter().rev().take_while(|c| matches!(c, '着' | '了' | '过')).count();
     let mut rest = &clause[..clause.len() - particle];
@@ -69,10 +80,10 @@ pub(super) fn adjacent(text: &[char], names: &Names, (at, end): Clause) -> Optio
         if spoken && let Some(name) = names.ending(rest) {
             let from = rest.len() - names.list[name].form.len();
             let addressed = rest[..from].iter().any(|c| "对向朝冲跟给把令命叫使".contains(*c));
-            if addressed || governed(&rest[..from]) {
+            if addressed || is_object(&rest[..from]) {
                 return None;
             }
-            return Some(Nominal::Name(name, at + from));
+            return Some(NounPhrase::Name(name, at + from));
         }
         let verb = CHINESE.speech.tail(rest);
         let cut = verb.max(if spoken { CHINESE.manner.tail(rest) } else { 0 });
@@ -89,7 +100,7 @@ pub(super) fn adjacent(text: &[char], names: &Names, (at, end): Clause) -> Optio
     let plain = ['听', '得', '时', '见'].iter().any(|&before| rest.ends_with(&[before, '人']));
     let several = usize::from(rest.ends_with(&['们']));
     let bare = &rest[..rest.len() - several];
-    let noun = (2..=4.min(bare.len())).rev().find(|&length| role(&bare[bare.len() - length..]));
+    let noun = (2..=4.min(bare.len())).rev().find(|&length| is_role_noun(&bare[bare.len() - length..]));
     let placed = |length: usize| {
         bare.len() > length
             && matches!(bare[bare.len() - length - 1], '上' | '里' | '外' | '边' | '内' | '中' | '下' | '面')
@@ -101,11 +112,11 @@ pub(super) fn adjacent(text: &[char], names: &Names, (at, end): Clause) -> Optio
         _ => return None,
     };
     let to = at + rest.len();
-    Some(Nominal::Role(Noun { several: several > 0, ..Noun::plain(to - length, to) }))
+    Some(NounPhrase::Role(DescribedNoun { several: several > 0, ..DescribedNoun::plain(to - length, to) }))
 }
 
 /// Whether the text before a name makes the name an object.
-pub(super) fn governed(before: &[char]) -> bool {
+pub(super) fn is_object(before: &[char]) -> bool {
     let particles = before.iter().rev().take_while(|c| matches!(c, '着' | '了' | '过' | '得' | '到' | '住')).count();
     let bare = &before[..before.len() - particles];
     // `急得X道`: X is the subject of the result.
@@ -117,8 +128,8 @@ pub(super) fn governed(before: &[char]) -> bool {
 }
 
 /// Returns the unknown word that a sentence begins with as its subject: the text before the first verb.
-pub(super) fn unknown(text: &[char], (at, end): Clause) -> Option<Nominal> {
-    let from = end - head(&text[at..end]).len();
+pub(super) fn unknown_topic(text: &[char], (at, end): Clause) -> Option<NounPhrase> {
+    let from = end - strip_opening(&text[at..end]).len();
     let shown = usize::from(matches!(text.get(from), Some('此' | '这' | '那')) && from + 2 < end);
     let from = from + shown;
     let rest = &text[from..end];
@@ -127,13 +138,13 @@ pub(super) fn unknown(text: &[char], (at, end): Clause) -> Option<Nominal> {
         return None;
     }
     let length = (2 - shown..=4.min(rest.len())).find(|&length| CHINESE.deeds.head(&rest[length..]) > 0)?;
-    let clean = rest[..length].iter().all(|&c| plain(c));
-    let noun = Noun::plain(from - shown, from + length);
-    let noun = Noun { bare: from, head: from, gender: gender(&rest[..length]), shown: shown > 0, ..noun };
-    clean.then_some(Nominal::Role(noun))
+    let clean = rest[..length].iter().all(|&c| may_be_in_word(c));
+    let noun = DescribedNoun::plain(from - shown, from + length);
+    let noun = DescribedNoun { bare: from, head: from, gender: noun_gender(&rest[..length]), shown: shown > 0, ..noun };
+    clean.then_some(NounPhrase::Role(noun))
 }
 
 /// Whether a character can be part of an unknown word.
-fn plain(c: char) -> bool {
+fn may_be_in_word(c: char) -> bool {
     c.is_alphabetic() && !c.is_ascii() && (!CHINESE.never.has(&[c]) || "一二三两".contains(c))
 }

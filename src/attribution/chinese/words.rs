@@ -4,7 +4,7 @@ use crate::attribution::Gender;
 use crate::attribution::tables::CHINESE;
 
 /// Returns the gender that a title shows; none if the form is no title.
-pub(super) fn title(form: &[char]) -> Option<Gender> {
+pub(super) fn title_gender(form: &[char]) -> Option<Gender> {
     if CHINESE.titles_female.has(form) {
         Some(Gender::Female)
     } else if CHINESE.titles_male.has(form) {
@@ -17,20 +17,21 @@ pub(super) fn title(form: &[char]) -> Option<Gender> {
 }
 
 /// Whether a form is a title, alone or with a number: `老爷`, `三公子`.
-pub(super) fn rank(form: &[char]) -> bool {
+pub(super) fn is_title(form: &[char]) -> bool {
     form.len() > 1
-        && (title(form).is_some() || "大二三四五六七八九十老小".contains(form[0]) && title(&form[1..]).is_some())
+        && (title_gender(form).is_some()
+            || "大二三四五六七八九十老小".contains(form[0]) && title_gender(&form[1..]).is_some())
 }
 
 /// Whether a form is a role noun and no name.
-pub(super) fn role(form: &[char]) -> bool {
+pub(super) fn is_role_noun(form: &[char]) -> bool {
     [&CHINESE.roles, &CHINESE.generic_female, &CHINESE.generic_male, &CHINESE.generic_either, &CHINESE.plural]
         .iter()
         .any(|words| words.has(form))
 }
 
 /// Returns the gender that a role noun shows.
-pub(super) fn gender(word: &[char]) -> Gender {
+pub(super) fn noun_gender(word: &[char]) -> Gender {
     if CHINESE.generic_female.tail(word) > 0 || CHINESE.titles_female.tail(word) > 1 {
         Gender::Female
     } else if CHINESE.generic_male.tail(word) > 0 || CHINESE.titles_male.tail(word) > 1 {
@@ -47,13 +48,13 @@ pub(super) fn begins_with(text: &[char], word: &str) -> bool {
 }
 
 /// Returns the length of the role noun that the text ends with, 0 if none: `店里的伙计`.
-pub(super) fn trade(before: &[char]) -> usize {
+pub(super) fn role_noun_before_name(before: &[char]) -> usize {
     let length = CHINESE.roles.tail(before);
     if length > 1 && !before.ends_with(&['们']) { length } else { 0 }
 }
 
 /// Returns the length of the role noun that the text begins with if a name seems to follow it, else 0: `伙计阿福`.
-pub(super) fn apposed(clause: &[char]) -> usize {
+pub(super) fn apposed_noun(clause: &[char]) -> usize {
     let length =
         CHINESE.roles.head(clause).max(CHINESE.generic_male.head(clause)).max(CHINESE.generic_female.head(clause));
     let rest = &clause[length..];
@@ -63,7 +64,7 @@ pub(super) fn apposed(clause: &[char]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use crate::attribution::read;
+    use crate::attribution::attribute;
     use crate::schema::Language;
 
     #[test]
@@ -73,7 +74,7 @@ mod tests {
         let names = ["阿福", "老周", "小红", "宁采", "老吴", "王忠", "赵安", "王三"];
         let written = ["阿福", "老周", "小紅", "寧采", "老吳", "王忠", "趙安", "王三"];
         for (text, names, alias) in [(text, names, "伙计阿福"), (traditional, written, "夥計阿福")] {
-            let attribution = read(text, Language::Zh, false);
+            let attribution = attribute(text, Language::Zh, false);
             let mut found: Vec<&str> = attribution.people.iter().map(|person| person.name.as_str()).collect();
             let mut expected = names.to_vec();
             found.sort_unstable();

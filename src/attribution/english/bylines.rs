@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::names::{run, vocative};
+use super::names::{is_vocative, name_at};
 use super::tokens::{NONE, Tokens};
 use crate::attribution::tables::{PARTICLE, SPEECH};
 
@@ -21,8 +21,8 @@ pub(super) fn authors(book: &Tokens, chars: &[char]) -> BTreeSet<Vec<u32>> {
             continue;
         }
         for at in from..to {
-            if opens(book, chars, from, at)
-                && let Some((words, stop)) = capitals(book, chars, at, to)
+            if opens_byline(book, chars, from, at)
+                && let Some((words, stop)) = capitalised_words(book, chars, at, to)
             {
                 authors.insert(words);
                 end = stop;
@@ -37,13 +37,13 @@ pub(super) fn authors(book: &Tokens, chars: &[char]) -> BTreeSet<Vec<u32>> {
     // Anyone who speaks or is addressed, and anyone with a relative in the story, belongs to the story.
     let mut at = end;
     while at < book.list.len() {
-        let Some((title, words, first, stop)) = run(book, at) else {
+        let Some((title, words, first, stop)) = name_at(book, at) else {
             at += 1;
             continue;
         };
         let speaks = first.checked_sub(1).is_some_and(|before| book.class(before) & SPEECH != 0)
             || book.class(stop) & SPEECH != 0
-            || vocative(book, first, stop);
+            || is_vocative(book, first, stop);
         let family = words.len() > 1 && !authors.contains(&words);
         if speaks && authors.contains(&words) {
             authors.remove(&words);
@@ -60,7 +60,7 @@ pub(super) fn authors(book: &Tokens, chars: &[char]) -> BTreeSet<Vec<u32>> {
 }
 
 /// Whether the text before a token, at the start of its line, introduces an author: `by`, `Translated by`, `Author:`.
-fn opens(book: &Tokens, chars: &[char], from: usize, at: usize) -> bool {
+fn opens_byline(book: &Tokens, chars: &[char], from: usize, at: usize) -> bool {
     let Some(before) = at.checked_sub(1).filter(|&before| before >= from) else { return false };
     let word =
         if book.list[before].mark() == ':' { before.checked_sub(1).filter(|&word| word >= from) } else { Some(before) };
@@ -100,7 +100,7 @@ fn opens(book: &Tokens, chars: &[char], from: usize, at: usize) -> bool {
 
 /// Returns the capitalised words from a token to the end of its line (two to four), and where they end. The usual name
 /// detection ignores the capitalisation of headings.
-fn capitals(book: &Tokens, chars: &[char], at: usize, to: usize) -> Option<(Vec<u32>, usize)> {
+fn capitalised_words(book: &Tokens, chars: &[char], at: usize, to: usize) -> Option<(Vec<u32>, usize)> {
     let mut words = Vec::new();
     let mut stop = at;
     while stop < to && (stop == at || !chars[book.end(stop - 1)..book.list[stop].start()].contains(&'\n')) {

@@ -1,13 +1,13 @@
 //! English clauses: the grammatical position of a noun phrase, and the subject of a sentence.
 
 use super::names::Names;
-use super::tags::{Nominal, nominal};
+use super::tags::{NounPhrase, noun_phrase};
 use super::tokens::{NONE, Tokens};
 use crate::attribution::tables::{DEED, DETERMINER, PREPOSITION, SPEECH, SUBORDINATOR, TITLE_LOOSE};
 
 /// Grammatical position of a noun phrase for a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Place {
+pub(super) enum SentencePosition {
     /// Object of a verb or preposition.
     Object,
     /// Subject of a subordinate clause.
@@ -18,26 +18,32 @@ pub(super) enum Place {
 
 /// Returns the position of the noun phrase at a token in the sentence that begins at `start`. `last` is the end and
 /// position of the previous noun phrase.
-pub(super) fn place(book: &Tokens, at: usize, start: usize, last: Option<(usize, Place)>) -> Place {
+pub(super) fn sentence_position(
+    book: &Tokens,
+    at: usize,
+    start: usize,
+    last: Option<(usize, SentencePosition)>,
+) -> SentencePosition {
     let mut i = at;
     while i > start && book.class(i - 1) & TITLE_LOOSE != 0 && book.class(i - 1) & DETERMINER == 0 {
         i -= 1;
     }
     if i <= start {
-        return Place::Main;
+        return SentencePosition::Main;
     }
     let pronoun = matches!(book.text(at), "he" | "she" | "they" | "i");
     let before = book.list[i - 1];
     if before.word() == NONE {
-        return Place::Main;
+        return SentencePosition::Main;
     }
     let (word, class) = (book.text(i - 1), book.class(i - 1));
     if class & SUBORDINATOR != 0 {
         let likened = matches!(word, "than" | "as" | "before" | "after" | "till" | "until" | "since") && !pronoun;
         // `after Hale` may be a prepositional phrase rather than a clause.
-        let clause =
-            !likened || (at..book.list.len().min(at + 6)).any(|k| past(book.text(k)) || auxiliary(book.text(k)));
-        return if clause { Place::Sub } else { Place::Object };
+        let clause = !likened
+            || (at..book.list.len().min(at + 6))
+                .any(|k| looks_like_past_tense(book.text(k)) || auxiliary(book.text(k)));
+        return if clause { SentencePosition::Sub } else { SentencePosition::Object };
     }
     if matches!(word, "and" | "but" | "or" | "nor") {
         if !pronoun
@@ -46,12 +52,12 @@ pub(super) fn place(book: &Tokens, at: usize, start: usize, last: Option<(usize,
         {
             return place;
         }
-        return Place::Main;
+        return SentencePosition::Main;
     }
     if pronoun || auxiliary(word) || class & (PREPOSITION | SPEECH | DEED) == 0 && adverb(word) {
-        return Place::Main;
+        return SentencePosition::Main;
     }
-    Place::Object
+    SentencePosition::Object
 }
 
 fn auxiliary(word: &str) -> bool {
@@ -97,20 +103,22 @@ fn adverb(word: &str) -> bool {
 
 /// Returns the subject in `[at, end)`: the one right before `verb`, else the last subject of a main clause, else of any
 /// clause.
-pub(super) fn subject(book: &Tokens, names: &Names, at: usize, end: usize, verb: Option<usize>) -> Option<Nominal> {
-    let mut best: Option<(Place, Nominal)> = None;
-    let mut last: Option<(usize, Place)> = None;
+pub(super) fn subject(book: &Tokens, names: &Names, at: usize, end: usize, verb: Option<usize>) -> Option<NounPhrase> {
+    let mut best: Option<(SentencePosition, NounPhrase)> = None;
+    let mut last: Option<(usize, SentencePosition)> = None;
     let mut i = at;
     while i < end {
-        let Some((who, after)) = nominal(book, names, i, end) else {
+        let Some((who, after)) = noun_phrase(book, names, i, end) else {
             i += 1;
             continue;
         };
-        let place = place(book, i, at, last);
+        let place = sentence_position(book, i, at, last);
         last = Some((after, place));
         let next = verb.unwrap_or(end);
-        let near =
-            verb.is_some() && place != Place::Object && after <= next && (after..next).all(|k| adverb(book.text(k)));
+        let near = verb.is_some()
+            && place != SentencePosition::Object
+            && after <= next
+            && (after..next).all(|k| adverb(book.text(k)));
         // `by Hale, who, flying to her, cried`: the subject of the relative clause.
         let told = verb.is_some()
             && (book.text(after) == "who" || book.list[after].word() == NONE && book.text(after + 1) == "who")
@@ -119,7 +127,10 @@ pub(super) fn subject(book: &Tokens, names: &Names, at: usize, end: usize, verb:
             return Some(who);
         }
         // `They had parted when Hale came and said`: one of them speaks, so a plural subject does not count.
-        if place != Place::Object && who != Nominal::Several && best.as_ref().is_none_or(|(known, _)| place >= *known) {
+        if place != SentencePosition::Object
+            && who != NounPhrase::Several
+            && best.as_ref().is_none_or(|(known, _)| place >= *known)
+        {
             best = Some((place, who));
         }
         i = after.max(i + 1);
@@ -128,6 +139,6 @@ pub(super) fn subject(book: &Tokens, names: &Names, at: usize, end: usize, verb:
 }
 
 /// Whether a word looks like a past-tense verb. Next to speech and before a subject, it is then a speech verb.
-pub(super) fn past(word: &str) -> bool {
+pub(super) fn looks_like_past_tense(word: &str) -> bool {
     word.len() > 4 && word.ends_with("ed")
 }

@@ -2,16 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::merging::{companions, shortens};
-use super::narrator::names_of;
-use super::turns::Scene;
+use super::merging::{may_shorten, names_in_one_sentence};
+use super::narrator::narrator_names;
+use super::turns::Dialogue;
 use crate::attribution::Gender;
-use crate::attribution::speakers::{Cue, Verdict};
+use crate::attribution::speakers::{SpeakerCue, SpeakerDecision};
 use crate::attribution::tables::{ENGLISH, GENERIC, KIN, TITLE_GIVEN};
 
 /// Evidence from the first pass over the dialogue, for use in the second.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Knowledge {
+pub(super) struct DialogueEvidence {
     /// Whether a first pass has been made.
     pub(super) read: bool,
     /// A name of the narrator.
@@ -24,17 +24,17 @@ pub(super) struct Knowledge {
     pub(super) kin: BTreeMap<String, Vec<(usize, f32)>>,
 }
 
-impl Scene<'_> {
+impl Dialogue<'_> {
     /// Returns pairs of names that belong to one person, and the evidence for the second pass.
-    pub(super) fn lessons(&self, verdicts: &[Verdict]) -> (Vec<(usize, usize)>, Knowledge) {
-        let mut links = self.links(verdicts);
-        links.extend(self.titles(verdicts));
+    pub(super) fn collect_evidence(&self, verdicts: &[SpeakerDecision]) -> (Vec<(usize, usize)>, DialogueEvidence) {
+        let mut links = self.linked_names(verdicts);
+        links.extend(self.role_names(verdicts));
         let own = self.roles.get("I");
         let names = own.map_or_else(Vec::new, |&own| {
             let heard = |turn: usize| {
                 self.mentions(self.spans[self.turns[turn].first].start, self.spans[self.turns[turn].end - 1].end)
             };
-            names_of(self.book, self.names, &self.turns, &self.called, verdicts, own, heard)
+            narrator_names(self.book, self.names, &self.turns, &self.called, verdicts, own, heard)
         });
         let narrator = names.first().copied();
         if let Some((&first, others)) = names.split_first() {
@@ -43,21 +43,21 @@ impl Scene<'_> {
         }
         (
             links,
-            Knowledge {
+            DialogueEvidence {
                 read: true,
                 narrator,
-                roles: self.given_names(self.learn(verdicts)),
-                phrases: self.phrases(),
-                kin: self.relatives(verdicts),
+                roles: self.given_names(self.learn_roles(verdicts)),
+                phrases: self.role_phrases(),
+                kin: self.relative_speakers(verdicts),
             },
         )
     }
 
     /// Returns capitalised roles whose turns mostly have one speaker, each paired with that speaker's name.
-    pub(super) fn titles(&self, verdicts: &[Verdict]) -> Vec<(usize, usize)> {
+    pub(super) fn role_names(&self, verdicts: &[SpeakerDecision]) -> Vec<(usize, usize)> {
         let mut votes: BTreeMap<usize, BTreeMap<usize, u32>> = BTreeMap::new();
         for (turn, verdict) in self.turns.iter().zip(verdicts) {
-            if let (Cue::Role(_, own), Some(speaker)) = (turn.cue, verdict.speaker)
+            if let (SpeakerCue::Role(_, own), Some(speaker)) = (turn.cue, verdict.speaker)
                 && !self.cast[own].role
             {
                 *votes.entry(own).or_default().entry(speaker).or_default() += 1;
@@ -67,14 +67,14 @@ impl Scene<'_> {
             return Vec::new();
         }
         let people = &self.names.people;
-        let apart: BTreeSet<(usize, usize)> = companions(self.book, &self.names.mentions)
+        let apart: BTreeSet<(usize, usize)> = names_in_one_sentence(self.book, &self.names.mentions)
             .into_iter()
             .filter_map(|(a, b)| Some((people[a]?, people[b]?)))
             .flat_map(|(a, b)| [(a, b), (b, a)])
             .collect();
         let mut pairs = Vec::new();
         for (own, speakers) in votes {
-            let Some(person) = mostly(speakers).filter(|&person| person != own) else { continue };
+            let Some(person) = strong_majority(speakers).filter(|&person| person != own) else { continue };
             if self.cast[person].role || apart.contains(&(own, person)) {
                 continue;
             }
@@ -85,11 +85,11 @@ impl Scene<'_> {
     }
 
     /// Returns pairs of names that belong to one person: a character addressed by the first answers under the second.
-    pub(super) fn links(&self, verdicts: &[Verdict]) -> Vec<(usize, usize)> {
+    pub(super) fn linked_names(&self, verdicts: &[SpeakerDecision]) -> Vec<(usize, usize)> {
         let mut votes: BTreeMap<usize, BTreeMap<usize, u32>> = BTreeMap::new();
         for (i, called) in self.called.iter().enumerate() {
             let Some(next) = self.turns.get(i + 1).filter(|next| !next.fresh) else { continue };
-            let Cue::Named(answers) = next.cue else { continue };
+            let SpeakerCue::Named(answers) = next.cue else { continue };
             if verdicts[i].speaker == Some(answers) {
                 continue;
             }
@@ -117,12 +117,15 @@ impl Scene<'_> {
                 (Gender::Female, Gender::Male) | (Gender::Male, Gender::Female)
             );
             // A name with speech of its own is another person's, unless the two names share a word.
-            let spoken: u32 = self.turns.iter().map(|turn| u32::from(turn.cue == Cue::Named(own))).sum();
-            let kindred = self.kindred(name, person);
+            let spoken: u32 = self.turns.iter().map(|turn| u32::from(turn.cue == SpeakerCue::Named(own))).sum();
+            let kindred = self.shares_word(name, person);
             let family = self.names.list[name].title.is_some_and(|title| {
-                self.book.words[title as usize].class & TITLE_GIVEN == 0 || self.wed(own) == Some(false)
+                self.book.words[title as usize].class & TITLE_GIVEN == 0 || self.is_married(own) == Some(false)
             });
-            if self.wed(own) != self.wed(person) && self.wed(own).is_some() && self.wed(person).is_some() {
+            if self.is_married(own) != self.is_married(person)
+                && self.is_married(own).is_some()
+                && self.is_married(person).is_some()
+            {
                 continue;
             }
             if !apart
@@ -139,7 +142,7 @@ impl Scene<'_> {
     }
 
     /// Whether a character is a Mrs. (true) or a Miss (false), if the book says so.
-    pub(super) fn wed(&self, person: usize) -> Option<bool> {
+    pub(super) fn is_married(&self, person: usize) -> Option<bool> {
         let has = |title: &str| self.cast[person].forms.keys().any(|form| form.starts_with(title));
         match (has("Mrs"), has("Miss ")) {
             (true, false) => Some(true),
@@ -149,23 +152,23 @@ impl Scene<'_> {
     }
 
     /// Whether a name shares a word, or a short form of one, with a name of a character.
-    pub(super) fn kindred(&self, name: usize, person: usize) -> bool {
+    pub(super) fn shares_word(&self, name: usize, person: usize) -> bool {
         let own = &self.names.list[name].words;
         self.names.list.iter().zip(&self.names.people).filter(|(_, of)| **of == Some(person)).any(|(other, _)| {
             other.words.iter().any(|word| {
                 own.iter().any(|mine| {
                     word == mine
-                        || shortens(&self.book.words[*mine as usize].text, &self.book.words[*word as usize].text)
+                        || may_shorten(&self.book.words[*mine as usize].text, &self.book.words[*word as usize].text)
                 })
             })
         })
     }
 
     /// Returns the role phrases whose turns mostly have one speaker, each with a name of that speaker.
-    pub(super) fn learn(&self, verdicts: &[Verdict]) -> BTreeMap<String, usize> {
+    pub(super) fn learn_roles(&self, verdicts: &[SpeakerDecision]) -> BTreeMap<String, usize> {
         let mut votes: BTreeMap<usize, BTreeMap<usize, u32>> = BTreeMap::new();
         for (turn, verdict) in self.turns.iter().zip(verdicts) {
-            if let (Cue::Role(_, own), Some(speaker)) = (turn.cue, verdict.speaker)
+            if let (SpeakerCue::Role(_, own), Some(speaker)) = (turn.cue, verdict.speaker)
                 && self.cast[own].role
                 && self.cast[own].given.is_none()
             {
@@ -174,7 +177,7 @@ impl Scene<'_> {
         }
         let mut learnt = BTreeMap::new();
         for (own, speakers) in votes {
-            let Some(person) = mostly(speakers).filter(|&person| person != own) else { continue };
+            let Some(person) = strong_majority(speakers).filter(|&person| person != own) else { continue };
             // `his wife` can mean any wife in the book, and `the boy` any boy.
             if let Some(name) = self.names.people.iter().position(|of| *of == Some(person)) {
                 let definite = self.cast[own].forms.keys().filter(|form| form.starts_with("the "));
@@ -188,7 +191,7 @@ impl Scene<'_> {
     /// Adds the role phrases whose speakers state their own name, if all state the same one.
     fn given_names(&self, mut learnt: BTreeMap<String, usize>) -> BTreeMap<String, usize> {
         let mut given: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
-        for introduction in self.named_in_talk().into_iter().filter(|introduction| !introduction.is_passing()) {
+        for introduction in self.named_in_speech().into_iter().filter(|introduction| !introduction.is_passing()) {
             given.entry(introduction.phrase).or_default().insert(introduction.person);
         }
         for (phrase, people) in
@@ -203,10 +206,10 @@ impl Scene<'_> {
     }
 
     /// Returns who mostly speaks as someone's mother, brother and so on: names with their share of votes, 0 to 1.
-    pub(super) fn relatives(&self, verdicts: &[Verdict]) -> BTreeMap<String, Vec<(usize, f32)>> {
+    pub(super) fn relative_speakers(&self, verdicts: &[SpeakerDecision]) -> BTreeMap<String, Vec<(usize, f32)>> {
         let mut votes: BTreeMap<&str, BTreeMap<usize, u16>> = BTreeMap::new();
         for (turn, verdict) in self.turns.iter().zip(verdicts) {
-            let (Cue::Role(_, own), Some(speaker)) = (turn.cue, verdict.speaker) else { continue };
+            let (SpeakerCue::Role(_, own), Some(speaker)) = (turn.cue, verdict.speaker) else { continue };
             let Some(noun) = self.cast[own].forms.keys().next().and_then(|form| form.rsplit(' ').next()) else {
                 continue;
             };
@@ -230,7 +233,7 @@ impl Scene<'_> {
 }
 
 /// Returns the candidate with the majority of votes, if it has at least three and three times as many as any other.
-fn mostly(votes: BTreeMap<usize, u32>) -> Option<usize> {
+fn strong_majority(votes: BTreeMap<usize, u32>) -> Option<usize> {
     let total: u32 = votes.values().sum();
     let mut best: Vec<(u32, usize)> = votes.into_iter().map(|(person, count)| (count, person)).collect();
     best.sort_unstable_by_key(|&(count, person)| (std::cmp::Reverse(count), person));

@@ -1,7 +1,7 @@
 //! Disjoint sets of names, used while names are merged.
 
 use crate::attribution::Gender;
-use crate::attribution::people::Draft;
+use crate::attribution::people::CharacterDraft;
 
 /// Disjoint sets of names; each set is one person's.
 pub(super) struct Groups {
@@ -26,7 +26,7 @@ impl Groups {
             _ => {}
         }
         let (female, male) = self.counts[root];
-        Draft { female, male, ..Draft::default() }.gender()
+        CharacterDraft { female, male, ..CharacterDraft::default() }.gender()
     }
 
     /// Whether two sets are compatible by titles and pronouns.

@@ -5,14 +5,14 @@
 
 use std::collections::BTreeMap;
 
-use super::clauses::Place;
+use super::clauses::SentencePosition;
 use super::names::Mention;
-use super::narrator::stated;
-use super::tags::{Nominal, nominal};
+use super::narrator::states_own_name;
+use super::tags::{NounPhrase, noun_phrase};
 use super::tokens::NONE;
-use super::turns::Scene;
+use super::turns::Dialogue;
 use crate::attribution::Gender;
-use crate::attribution::speakers::{Cue, Verdict};
+use crate::attribution::speakers::{SpeakerCue, SpeakerDecision};
 use crate::attribution::tables::{BEAST, DETERMINER, ENGLISH, GENERIC, KIN, POSSESSIVE, ROLE};
 
 /// Maximum distance in tokens between a noun and `It was Hale.`
@@ -36,32 +36,32 @@ impl Introduction {
     }
 }
 
-impl Scene<'_> {
+impl Dialogue<'_> {
     /// Returns the introductions in narration: `a woman whose name was Mrs. Hale`, `the clerk’s name was Hale`, `the
     /// clerk was Hale`, `It was Hale.`
     pub(super) fn named_in_narration(&self) -> Vec<Introduction> {
         let named = self.names.mentions.iter().filter_map(|mention| {
             let person = mention.person.filter(|_| !mention.possessive)?;
             let told = self.book.list[mention.first].quote == NONE && !self.names.is_role(self.book, mention.name);
-            let (phrase, gender) = self.noun_of(mention).filter(|_| told)?;
-            self.agree(person, gender).then_some(Introduction { phrase, person, at: mention.first })
+            let (phrase, gender) = self.noun_named(mention).filter(|_| told)?;
+            self.gender_fits(person, gender).then_some(Introduction { phrase, person, at: mention.first })
         });
         named.collect()
     }
 
     /// Returns the introductions in which speakers state their own name: `“I’m Tom Garrick,” said the ferryman`.
-    pub(super) fn named_in_talk(&self) -> Vec<Introduction> {
+    pub(super) fn named_in_speech(&self) -> Vec<Introduction> {
         let mut found = Vec::new();
         for turn in &self.turns {
-            let Cue::Role(gender, own) = turn.cue else { continue };
+            let SpeakerCue::Role(gender, own) = turn.cue else { continue };
             let Some(phrase) = self.roles.iter().find(|(_, role)| **role == own).map(|(phrase, _)| phrase) else {
                 continue;
             };
             for quote in turn.first..turn.end {
                 let given = self.mentions(self.spans[quote].start, self.spans[quote].end);
-                let given = given.iter().filter(|mention| stated(self.book, mention));
+                let given = given.iter().filter(|mention| states_own_name(self.book, mention));
                 for (mention, person) in given.filter_map(|mention| Some((mention, mention.person?))) {
-                    if self.cast[own].role && person != own && self.agree(person, gender) {
+                    if self.cast[own].role && person != own && self.gender_fits(person, gender) {
                         found.push(Introduction { phrase: phrase.clone(), person, at: mention.first });
                     }
                 }
@@ -70,13 +70,13 @@ impl Scene<'_> {
         found
     }
 
-    fn agree(&self, person: usize, gender: Gender) -> bool {
+    fn gender_fits(&self, person: usize, gender: Gender) -> bool {
         let known = self.cast[person].gender();
         gender == Gender::Unknown || known == Gender::Unknown || gender == known
     }
 
     /// Returns the noun phrase that the narration links to a name.
-    fn noun_of(&self, mention: &Mention) -> Option<(String, Gender)> {
+    fn noun_named(&self, mention: &Mention) -> Option<(String, Gender)> {
         let book = self.book;
         let back = |n: usize| mention.first.checked_sub(n).map_or("", |at| book.text(at));
         if !matches!(back(1), "was" | "is") {
@@ -90,15 +90,15 @@ impl Scene<'_> {
             // generic nouns count.
             "it" if closed && book.opening(mention.first) == verb - 1 => {
                 let general = |phrase: &str| ENGLISH.is(phrase.rsplit(' ').next().unwrap_or_default(), GENERIC);
-                return self.noun_before(verb - 1).filter(|(phrase, _)| general(phrase));
+                return self.last_role_phrase(verb - 1).filter(|(phrase, _)| general(phrase));
             }
             "name" => {}
             // `Beside the captain was Hale` is about two people: the noun has to open the sentence.
             _ if closed => {
                 let at = book.opening(verb);
                 let shown = book.class(at) & (DETERMINER | POSSESSIVE) != 0;
-                return match nominal(book, self.names, at, verb).filter(|_| shown)? {
-                    (Nominal::Role(phrase, gender, false), end) if end == verb => Some((phrase, gender)),
+                return match noun_phrase(book, self.names, at, verb).filter(|_| shown)? {
+                    (NounPhrase::Role(phrase, gender, false), end) if end == verb => Some((phrase, gender)),
                     _ => None,
                 };
             }
@@ -107,13 +107,13 @@ impl Scene<'_> {
         // `The vicar – his name was Mr. Hale – rose.`
         if matches!(back(3), "his" | "her") {
             let dash = mention.first.checked_sub(4)?;
-            return self.noun_until(dash).filter(|_| matches!(book.list[dash].mark(), '–' | '—' | '-' | '('));
+            return self.role_phrase_before(dash).filter(|_| matches!(book.list[dash].mark(), '–' | '—' | '-' | '('));
         }
         if back(3) == "whose" {
             let stop = mention.first - 3;
             // A book may begin with `Whose name was Hale?`
             let comma = stop.checked_sub(1).filter(|&before| book.list[before].mark() == ',');
-            return self.noun_until(comma.unwrap_or(stop));
+            return self.role_phrase_before(comma.unwrap_or(stop));
         }
         // `the clerk’s name was Hale`
         let owner = back(3).strip_suffix("'s").filter(|owner| ENGLISH.is(owner, ROLE))?;
@@ -122,41 +122,43 @@ impl Scene<'_> {
     }
 
     /// Returns the role phrase that ends right before a token.
-    fn noun_until(&self, stop: usize) -> Option<(String, Gender)> {
+    fn role_phrase_before(&self, stop: usize) -> Option<(String, Gender)> {
         (stop.saturating_sub(6)..stop).find_map(|at| {
             let shown = self.book.class(at) & (DETERMINER | POSSESSIVE) != 0 && self.book.list[at].quote == NONE;
-            match nominal(self.book, self.names, at, stop).filter(|_| shown)? {
-                (Nominal::Role(phrase, gender, false), end) if end == stop => Some((phrase, gender)),
+            match noun_phrase(self.book, self.names, at, stop).filter(|_| shown)? {
+                (NounPhrase::Role(phrase, gender, false), end) if end == stop => Some((phrase, gender)),
                 _ => None,
             }
         })
     }
 
     /// Returns the last role phrase in the narration before a token, if no named character has acted since.
-    fn noun_before(&self, stop: usize) -> Option<(String, Gender)> {
+    fn last_role_phrase(&self, stop: usize) -> Option<(String, Gender)> {
         let from = stop.saturating_sub(REACH);
         let (at, found) = (from..stop).rev().find_map(|at| {
             if self.book.list[at].quote != NONE || self.book.class(at) & DETERMINER == 0 {
                 return None;
             }
-            match nominal(self.book, self.names, at, stop)? {
-                (Nominal::Role(phrase, gender, false), _) => Some((at, (phrase, gender))),
+            match noun_phrase(self.book, self.names, at, stop)? {
+                (NounPhrase::Role(phrase, gender, false), _) => Some((at, (phrase, gender))),
                 _ => None,
             }
         })?;
         let acted = |mention: &&Mention| {
-            mention.person.is_some() && mention.place == Place::Main && self.book.list[mention.first].quote == NONE
+            mention.person.is_some()
+                && mention.place == SentencePosition::Main
+                && self.book.list[mention.first].quote == NONE
         };
         (self.names.between(at, stop).iter().filter(acted).count() == 0).then_some(found)
     }
 
     /// Assigns to an introduced character the turns of its noun in the same scene, unless the noun is given to another
     /// character nearby or the name was used earlier in the scene.
-    pub(super) fn introduce(&mut self, verdicts: &mut [Verdict]) {
+    pub(super) fn introduce(&mut self, verdicts: &mut [SpeakerDecision]) {
         let mut found = self.named_in_narration();
-        found.extend(self.named_in_talk());
+        found.extend(self.named_in_speech());
         found.sort_by_key(|introduction| introduction.at);
-        let Index { borders, nouns, named, mut spoken } = self.index(&found, verdicts);
+        let IntroductionIndex { borders, nouns, named, mut spoken } = self.introduction_index(&found, verdicts);
         for introduction in &found {
             let own = self.roles.get(&introduction.phrase).copied();
             let Some(own) = own.filter(|&own| self.cast[own].role && !self.cast[own].sure) else { continue };
@@ -168,7 +170,7 @@ impl Scene<'_> {
             let (head, tail) = (begins(from), begins(to - 1));
             let others = &nouns[introduction.phrase.as_str()];
             let at = others.partition_point(|run| run.last < introduction.at);
-            let near = |run: &Run| tail >= run.first && head <= run.last + REACH;
+            let near = |run: &IntroductionRun| tail >= run.first && head <= run.last + REACH;
             let another =
                 at.checked_sub(1).is_some_and(|before| near(&others[before])) || others.get(at + 1).is_some_and(near);
             let told = named.get(&introduction.person).map_or(&[][..], |turns| turns);
@@ -192,8 +194,8 @@ impl Scene<'_> {
     }
 
     /// Builds the look-up tables of introductions, so that the cost of each depends on its own scene only.
-    fn index<'f>(&self, found: &'f [Introduction], verdicts: &[Verdict]) -> Index<'f> {
-        let mut index = Index {
+    fn introduction_index<'f>(&self, found: &'f [Introduction], verdicts: &[SpeakerDecision]) -> IntroductionIndex<'f> {
+        let mut index = IntroductionIndex {
             borders: (0..self.paragraphs.len()).filter(|&paragraph| self.paragraphs[paragraph].border).collect(),
             nouns: BTreeMap::new(),
             named: found.iter().map(|introduction| (introduction.person, Vec::new())).collect(),
@@ -204,12 +206,12 @@ impl Scene<'_> {
             let runs = index.nouns.entry(introduction.phrase.as_str()).or_default();
             match runs.last_mut() {
                 Some(run) if run.person == person => run.last = at,
-                _ => runs.push(Run { person, first: at, last: at }),
+                _ => runs.push(IntroductionRun { person, first: at, last: at }),
             }
             index.spoken.extend(self.roles.get(&introduction.phrase).map(|&own| (own, Vec::new())));
         }
         for (turn, verdict) in verdicts.iter().enumerate() {
-            if let Cue::Named(person) = self.turns[turn].cue
+            if let SpeakerCue::Named(person) = self.turns[turn].cue
                 && let Some(turns) = index.named.get_mut(&person)
             {
                 turns.push(turn);
@@ -234,11 +236,11 @@ impl Scene<'_> {
 }
 
 /// Look-up tables for introductions.
-struct Index<'f> {
+struct IntroductionIndex<'f> {
     /// Indices of the paragraphs that are borders.
     borders: Vec<usize>,
     /// By noun: the characters introduced under it, in order.
-    nouns: BTreeMap<&'f str, Vec<Run>>,
+    nouns: BTreeMap<&'f str, Vec<IntroductionRun>>,
     /// By introduced character: the turns whose tag names it.
     named: BTreeMap<usize, Vec<usize>>,
     /// By character known by a noun: its turns.
@@ -246,7 +248,7 @@ struct Index<'f> {
 }
 
 /// Consecutive introductions of one character under one noun: the tokens of the first and the last.
-struct Run {
+struct IntroductionRun {
     person: usize,
     first: usize,
     last: usize,

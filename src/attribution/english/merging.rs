@@ -79,7 +79,7 @@ impl<'a> Merger<'a> {
         mentions: &'a [Mention],
         person: &'a [bool],
     ) -> (Groups, Vec<(usize, Vec<usize>)>) {
-        let signs = names.iter().map(|name| sign(book, name)).collect();
+        let signs = names.iter().map(|name| title_bits(book, name)).collect();
         let counts = names.iter().map(|name| (name.female, name.male)).collect();
         let mut merger = Self {
             book,
@@ -87,7 +87,7 @@ impl<'a> Merger<'a> {
             mentions,
             person,
             groups: Groups::new(signs, counts),
-            companions: companions(book, mentions),
+            companions: names_in_one_sentence(book, mentions),
             by_last: HashMap::new(),
             heard: HashMap::new(),
             given: vec![false; names.len()],
@@ -100,13 +100,13 @@ impl<'a> Merger<'a> {
         }
         let mut fulls: Vec<usize> = (0..names.len()).filter(|&i| names[i].words.len() > 1).collect();
         fulls.sort_by_key(|&i| (std::cmp::Reverse(names[i].count), i));
-        merger.fulls(&fulls);
-        merger.initials(&fulls);
-        merger.firsts(&fulls);
-        merger.singles();
-        let shared = merger.eldest();
-        merger.pets();
-        merger.shorten();
+        merger.merge_full_names(&fulls);
+        merger.merge_initials(&fulls);
+        merger.merge_first_names(&fulls);
+        merger.merge_surnames();
+        let shared = merger.merge_daughters();
+        merger.merge_short_forms();
+        merger.merge_spoken_short_forms();
         (merger.groups, shared)
     }
 
@@ -119,16 +119,16 @@ impl<'a> Merger<'a> {
     }
 
     /// Whether a name has no title, or one that a first name may follow.
-    fn takes_first(&self, name: usize) -> bool {
+    fn may_take_first_name(&self, name: usize) -> bool {
         self.names[name].title.is_none_or(|title| self.book.words[title as usize].class & TITLE_GIVEN != 0)
     }
 
-    fn together(&self, a: usize, b: usize) -> bool {
+    fn occur_together(&self, a: usize, b: usize) -> bool {
         self.companions.contains(&(a.min(b), a.max(b)))
     }
 
     /// Merges full names with the same words, with a first name and its short form, or where one contains the other.
-    fn fulls(&mut self, fulls: &[usize]) {
+    fn merge_full_names(&mut self, fulls: &[usize]) {
         let mut by_words: HashMap<&[u32], Vec<usize>> = HashMap::new();
         let letter = |book: &Tokens, word: u32| book.words[word as usize].text.chars().count() == 1;
         for &i in fulls {
@@ -167,14 +167,14 @@ impl<'a> Merger<'a> {
             }
         }
         for (a, b) in pairs {
-            if self.groups.agree(a, b) && !self.together(a, b) {
+            if self.groups.agree(a, b) && !self.occur_together(a, b) {
                 self.groups.join(a, b);
             }
         }
     }
 
     /// Merges `H. Hale` with the only Hale whose first name has that initial.
-    fn initials(&mut self, fulls: &[usize]) {
+    fn merge_initials(&mut self, fulls: &[usize]) {
         for &i in fulls {
             let words = &self.names[i].words;
             let initial = self.text(words[0]);
@@ -194,22 +194,22 @@ impl<'a> Merger<'a> {
     }
 
     /// Merges a first name, alone or after a title that first names take, with the full name that begins with it.
-    fn firsts(&mut self, fulls: &[usize]) {
+    fn merge_first_names(&mut self, fulls: &[usize]) {
         let mut by_first: HashMap<u32, Vec<usize>> = HashMap::new();
         for &i in fulls {
             by_first.entry(self.names[i].words[0]).or_default().push(i);
         }
-        let ranked = self.ranked(fulls);
+        let ranked = self.groups_with_rank(fulls);
         let mut titled: HashMap<u32, u32> = HashMap::new();
         for (i, name) in self.names.iter().enumerate() {
-            if let ([word], false) = (&name.words[..], self.takes_first(i)) {
+            if let ([word], false) = (&name.words[..], self.may_take_first_name(i)) {
                 *titled.entry(*word).or_default() += name.count;
             }
         }
         for (i, name) in self.names.iter().enumerate() {
             let [word] = name.words[..] else { continue };
             let Some(bearers) = by_first.get(&word) else { continue };
-            let takes_first = self.takes_first(i);
+            let takes_first = self.may_take_first_name(i);
             let mut fit: Vec<usize> = Vec::new();
             for &other in bearers {
                 let same_title = name.title.is_some() && self.title(other) == self.title(i);
@@ -218,7 +218,7 @@ impl<'a> Merger<'a> {
                 let rank = name.title.is_none() && ranked.contains(&root);
                 if (takes_first && !rank || same_title)
                     && self.groups.agree(i, other)
-                    && !self.late(i, other)
+                    && !self.is_established_before(i, other)
                     && !fit.iter().any(|&known| self.groups.root(known) == root)
                 {
                     fit.push(other);
@@ -243,7 +243,7 @@ impl<'a> Merger<'a> {
     }
 
     /// Returns the groups whose full names mostly have a title of rank.
-    fn ranked(&mut self, fulls: &[usize]) -> HashSet<usize> {
+    fn groups_with_rank(&mut self, fulls: &[usize]) -> HashSet<usize> {
         let mut counts: HashMap<usize, (u32, u32)> = HashMap::new();
         for &i in fulls {
             let rank = matches!(self.title(i), "lady" | "sir" | "queen" | "king" | "prince" | "princess" | "saint");
@@ -256,7 +256,7 @@ impl<'a> Merger<'a> {
 
     /// Whether a first name is well established before a rare full name with a rare surname first occurs; that full
     /// name is then someone else's.
-    fn late(&self, first: usize, full: usize) -> bool {
+    fn is_established_before(&self, first: usize, full: usize) -> bool {
         let (first, full) = (&self.names[first], &self.names[full]);
         let rare = full.words.last().is_some_and(|last| self.heard[last] < first.count);
         if full.count * 5 >= first.count || first.title.is_some() || !rare {
@@ -272,7 +272,7 @@ impl<'a> Merger<'a> {
     }
 
     /// Merges names with the same surname whose titles are compatible: `Captain Hale`, `Mr. Hale`, `Hale`.
-    fn singles(&mut self) {
+    fn merge_surnames(&mut self) {
         let mut singles: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for (i, name) in self.names.iter().enumerate() {
             if let [word] = name.words[..]
@@ -285,28 +285,28 @@ impl<'a> Merger<'a> {
         for (word, forms) in &singles {
             let bearers: Vec<usize> = self.by_last.get(word).cloned().unwrap_or_default();
             let titled: Vec<usize> = forms.iter().copied().filter(|&i| self.names[i].title.is_some()).collect();
-            self.titles(&titled, bearers.len());
+            self.merge_titles(&titled, bearers.len());
             for &i in &titled {
-                let fit = self.fitting(i, &bearers);
+                let fit = self.compatible(i, &bearers);
                 // Wife and daughter share the surname; only dialogue can show which of them is meant.
                 let wife = self.title(i) == "mrs";
                 if let [only] = fit[..]
                     && (!wife || self.title(only) == "mrs")
-                    && !self.together(only, i)
+                    && !self.occur_together(only, i)
                 {
                     self.groups.join(only, i);
                 }
             }
             let bare = forms.iter().copied().find(|&i| self.names[i].title.is_none());
             let Some(bare) = bare else { continue };
-            let mut fit = self.fitting(bare, &titled);
+            let mut fit = self.compatible(bare, &titled);
             fit.sort_by_key(|&i| std::cmp::Reverse(self.names[i].count));
             // In most books, a bare surname means a man.
             let men: Vec<usize> = fit.iter().copied().filter(|&i| self.groups.gender(i) != Gender::Female).collect();
             let choice = match (&men[..], &fit[..]) {
                 ([only], _) | ([], [only]) => Some(*only),
                 ([a, b, ..], _) if self.names[*a].count >= 4 * self.names[*b].count => Some(*a),
-                ([], []) => match self.fitting(bare, &bearers)[..] {
+                ([], []) => match self.compatible(bare, &bearers)[..] {
                     [only] => Some(only),
                     _ => None,
                 },
@@ -319,7 +319,7 @@ impl<'a> Merger<'a> {
     }
 
     /// Returns those of `others` that are compatible with a name, one per group.
-    fn fitting(&mut self, name: usize, others: &[usize]) -> Vec<usize> {
+    fn compatible(&mut self, name: usize, others: &[usize]) -> Vec<usize> {
         let mut fit: Vec<usize> = Vec::new();
         for &other in others {
             let root = self.groups.root(other);
@@ -331,7 +331,7 @@ impl<'a> Merger<'a> {
     }
 
     /// Merges names with one surname and equivalent titles, and Mr. with the only professional title.
-    fn titles(&mut self, titled: &[usize], bearers: usize) {
+    fn merge_titles(&mut self, titled: &[usize], bearers: usize) {
         for (k, &a) in titled.iter().enumerate() {
             for &b in &titled[k + 1..] {
                 if self.title(a) == self.title(b) {
@@ -344,7 +344,7 @@ impl<'a> Merger<'a> {
         if let ([mr, ..], Some(&other)) = (&mr[..], others.first())
             && others.iter().all(|&i| self.title(i) == self.title(other))
             && bearers < 2
-            && !self.together(*mr, other)
+            && !self.occur_together(*mr, other)
             && self.groups.agree(*mr, other)
         {
             self.groups.join(*mr, other);
@@ -353,7 +353,7 @@ impl<'a> Merger<'a> {
 
     /// Merges `Miss Hale` with the daughter of that surname; of several daughters, with the one who is never called
     /// Miss with her first name. Returns the names that several people share, each with their groups.
-    fn eldest(&mut self) -> Vec<(usize, Vec<usize>)> {
+    fn merge_daughters(&mut self) -> Vec<(usize, Vec<usize>)> {
         let mut shared = Vec::new();
         let mut younger: HashSet<usize> = HashSet::new();
         for k in 0..self.names.len() {
@@ -390,7 +390,7 @@ impl<'a> Merger<'a> {
                 }
             }
             if let [only] = daughters[..]
-                && !self.together(only, i)
+                && !self.occur_together(only, i)
             {
                 self.groups.join(only, i);
             }
@@ -399,7 +399,7 @@ impl<'a> Merger<'a> {
     }
 
     /// Merges a short form with the only character who is called by the full first name alone.
-    fn pets(&mut self) {
+    fn merge_short_forms(&mut self) {
         let bare: Vec<usize> = (0..self.names.len())
             .filter(|&i| self.names[i].words.len() == 1 && self.names[i].title.is_none() && self.person[i])
             .collect();
@@ -427,24 +427,24 @@ impl<'a> Merger<'a> {
     }
 
     /// Merges short forms that occur mainly in dialogue with the name that they shorten.
-    fn shorten(&mut self) {
+    fn merge_spoken_short_forms(&mut self) {
         for i in 0..self.names.len() {
             let name = &self.names[i];
             let [word] = name.words[..] else { continue };
-            if !self.takes_first(i) || name.narrated * 4 > name.count {
+            if !self.may_take_first_name(i) || name.narrated * 4 > name.count {
                 continue;
             }
             let short = self.text(word);
             let mut fit: Vec<usize> = Vec::new();
             for (k, other) in self.names.iter().enumerate() {
                 let Some(&first) = other.words.first() else { continue };
-                let surname = other.words.len() == 1 && !self.takes_first(k);
+                let surname = other.words.len() == 1 && !self.may_take_first_name(k);
                 if self.person[k]
                     && !surname
                     && first != word
                     && other.narrated * 2 > other.count
                     && other.count > name.count
-                    && shortens(short, self.text(first))
+                    && may_shorten(short, self.text(first))
                     && self.groups.agree(i, k)
                 {
                     let root = self.groups.root(k);
@@ -461,7 +461,7 @@ impl<'a> Merger<'a> {
 }
 
 /// Returns the pairs of names that occur in one sentence of narration, and so belong to different people.
-pub(super) fn companions(book: &Tokens, mentions: &[Mention]) -> HashSet<(usize, usize)> {
+pub(super) fn names_in_one_sentence(book: &Tokens, mentions: &[Mention]) -> HashSet<(usize, usize)> {
     let mut pairs = HashSet::new();
     for window in mentions.windows(4) {
         let first = window[0];
@@ -480,7 +480,7 @@ pub(super) fn companions(book: &Tokens, mentions: &[Mention]) -> HashSet<(usize,
 }
 
 /// Returns the evidence of a name's title as bits: 1 female, 2 male, 4 Mrs., 8 Miss.
-fn sign(book: &Tokens, name: &Name) -> u8 {
+fn title_bits(book: &Tokens, name: &Name) -> u8 {
     let Some(title) = name.title else { return 0 };
     let sex = match title_gender(book, title) {
         Gender::Female => 1,
@@ -496,7 +496,7 @@ fn sign(book: &Tokens, name: &Name) -> u8 {
 
 /// Whether a name may be a short form of another: not longer by more than one letter, with the same beginning or a
 /// clear part of it.
-pub(super) fn shortens(short: &str, long: &str) -> bool {
+pub(super) fn may_shorten(short: &str, long: &str) -> bool {
     let stem = ["sie", "sy", "zie", "zy", "kie", "ky", "ie", "ey", "y", "s", ""]
         .iter()
         .find_map(|ending| short.strip_suffix(ending).filter(|stem| stem.chars().count() > 2))

@@ -19,34 +19,34 @@ mod tags;
 mod tokens;
 mod turns;
 
-use self::dialogue_evidence::Knowledge;
+use self::dialogue_evidence::DialogueEvidence;
 use self::names::Names;
 use self::tokens::Tokens;
-use self::turns::Scene;
+use self::turns::Dialogue;
 use super::Paragraph;
-use super::known_characters::Given;
-use super::people::{Draft, Found};
+use super::known_characters::KnownCharacters;
+use super::people::{CharacterDraft, SpeakerAssignment};
 use super::quotations::Span;
-use super::speakers::decide;
+use super::speakers::decide_speakers;
 
 /// Finds the characters of an English book and the speaker of each quotation.
 pub(super) fn attribute(
     chars: &[char],
     paragraphs: &[Paragraph],
     spans: &[Span],
-    given: &Given,
-) -> (Vec<Draft>, Vec<Found>) {
+    given: &KnownCharacters,
+) -> (Vec<CharacterDraft>, Vec<SpeakerAssignment>) {
     let book = Tokens::read(chars, paragraphs, spans);
     let mut names = Names::read(&book, chars, given);
-    let cast = names.settle(&book, &[], given);
-    let scene = Scene::read(chars, paragraphs, spans, &book, &names, cast, Knowledge::default(), given);
-    let verdicts = decide(&scene.turns, &scene.genders());
-    let (links, knowledge) = scene.lessons(&verdicts);
+    let cast = names.characters(&book, &[], given);
+    let scene = Dialogue::read(chars, paragraphs, spans, &book, &names, cast, DialogueEvidence::default(), given);
+    let verdicts = decide_speakers(&scene.turns, &scene.genders());
+    let (links, knowledge) = scene.collect_evidence(&verdicts);
     drop(scene);
     // Second pass, with the names that the dialogue has linked and the narrator's name.
-    let cast = names.settle(&book, &links, given);
-    let mut scene = Scene::read(chars, paragraphs, spans, &book, &names, cast, knowledge, given);
-    let mut verdicts = decide(&scene.turns, &scene.genders());
+    let cast = names.characters(&book, &links, given);
+    let mut scene = Dialogue::read(chars, paragraphs, spans, &book, &names, cast, knowledge, given);
+    let mut verdicts = decide_speakers(&scene.turns, &scene.genders());
     scene.introduce(&mut verdicts);
     let told = scene.finish();
     // Free the tokens first: those of a long book take as much memory as everything else.
@@ -58,10 +58,10 @@ pub(super) fn attribute(
 mod tests {
     use crate::schema::Language;
 
-    use crate::attribution::{Attribution, Gender, Kind, read};
+    use crate::attribution::{Attribution, Gender, QuotationKind, attribute};
 
     fn english(text: &str) -> Attribution {
-        read(text, Language::En, false)
+        attribute(text, Language::En, false)
     }
 
     fn person(attribution: &Attribution, name: &str) -> Option<usize> {
@@ -412,6 +412,6 @@ mod tests {
     fn leaves_cries_for_cries() {
         let attribution = english("“Hurrah!” said Tom Pell. “Aye, aye! Bravo!”\n\n“Hush!” said Ruth. “Sh! Sh!”\n");
         assert_eq!(attribution.people.len(), 2, "{:?}", attribution.people);
-        assert!(attribution.quotations.iter().all(|quotation| quotation.kind == Some(Kind::Explicit)));
+        assert!(attribution.quotations.iter().all(|quotation| quotation.kind == Some(QuotationKind::Explicit)));
     }
 }

@@ -6,16 +6,16 @@ const WIDTH: usize = u64::BITS as usize;
 
 /// The tokens at which mentions of names begin.
 #[derive(Debug, Default)]
-pub(super) struct Heads {
+pub(super) struct NameStarts {
     /// Per 64 tokens: their bits, and the number of mentions before them.
     words: Vec<(u64, u32)>,
 }
 
-impl Heads {
+impl NameStarts {
     /// Builds the set from the first tokens of all mentions, in order.
-    pub(super) fn new(heads: impl IntoIterator<Item = usize>) -> Self {
+    pub(super) fn new(name_starts: impl IntoIterator<Item = usize>) -> Self {
         let mut words: Vec<(u64, u32)> = Vec::new();
-        for (before, head) in (0_u32..).zip(heads) {
+        for (before, head) in (0_u32..).zip(name_starts) {
             while words.len() <= head / WIDTH {
                 words.push((0, before));
             }
@@ -42,16 +42,16 @@ mod tests {
     #[test]
     fn counts_what_begins_before() {
         let list = [0, 3, 63, 64, 200];
-        let heads = Heads::new(list);
+        let name_starts = NameStarts::new(list);
         for at in 0..400 {
             let before = list.iter().filter(|&&head| head < at).count();
-            assert_eq!(heads.rank(at), (before, list.contains(&at)), "{at}");
+            assert_eq!(name_starts.rank(at), (before, list.contains(&at)), "{at}");
         }
-        assert_eq!(Heads::new([]).rank(5), (0, false));
+        assert_eq!(NameStarts::new([]).rank(5), (0, false));
     }
 
     #[test]
     fn holds_little_for_long_stretches_without_names() {
-        assert!(Heads::new([1_000_000]).words.len() * size_of::<(u64, u32)>() < 1_000_000 / 3);
+        assert!(NameStarts::new([1_000_000]).words.len() * size_of::<(u64, u32)>() < 1_000_000 / 3);
     }
 }

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::bylines::authors;
-use super::clauses::{Place, place};
+use super::clauses::{SentencePosition, sentence_position};
 use super::merging::Merger;
-use super::name_starts::Heads;
-use super::narrator::{addressed, stated};
+use super::name_starts::NameStarts;
+use super::narrator::{is_told_own_name, states_own_name};
 use crate::attribution::Gender;
-use crate::attribution::known_characters::{Given, Phrases};
-use crate::attribution::people::Draft;
+use crate::attribution::known_characters::{KnownCharacters, KnownPhrases};
+use crate::attribution::people::CharacterDraft;
 use crate::attribution::tables::{
     BEAST, DEED, DETERMINER, FEMALE, GIVEN_FEMALE, GIVEN_MALE, HE, KIN, MALE, PARTICLE, PLACE, POSSESSIVE, ROLE, SHE,
     SPEECH, STOP, TITLE, TITLE_GIVEN, TITLE_LOOSE,
@@ -58,7 +58,7 @@ pub(super) struct Mention {
     /// Whether the name is a vocative.
     pub(super) vocative: bool,
     /// Grammatical position in the sentence.
-    pub(super) place: Place,
+    pub(super) place: SentencePosition,
     /// The character meant, if the name is a character's.
     pub(super) person: Option<usize>,
 }
@@ -71,30 +71,31 @@ pub(super) struct Names {
     pub(super) list: Vec<Name>,
     pub(super) mentions: Vec<Mention>,
     /// The tokens at which mentions begin.
-    heads: Heads,
+    name_starts: NameStarts,
     /// The character of each name, if it has one.
     pub(super) people: Vec<Option<usize>>,
 }
 
 impl Names {
     /// Finds the names of a book and counts the evidence for each.
-    pub(super) fn read(book: &Tokens, chars: &[char], given: &Given) -> Self {
-        let mut names = Self { list: Vec::new(), mentions: Vec::new(), heads: Heads::default(), people: Vec::new() };
-        names.find(book, chars, &Phrases::new(given));
-        names.count(book);
-        names.genders(book);
+    pub(super) fn read(book: &Tokens, chars: &[char], given: &KnownCharacters) -> Self {
+        let mut names =
+            Self { list: Vec::new(), mentions: Vec::new(), name_starts: NameStarts::default(), people: Vec::new() };
+        names.find_mentions(book, chars, &KnownPhrases::new(given));
+        names.count_uses(book);
+        names.count_genders(book);
         names
     }
 
     /// Returns the mention that begins at a token.
     pub(super) fn mention(&self, at: usize) -> Option<Mention> {
-        let (mention, begins) = self.heads.rank(at);
+        let (mention, begins) = self.name_starts.rank(at);
         begins.then(|| self.mentions[mention])
     }
 
     /// Returns the mentions that begin between two tokens.
     pub(super) fn between(&self, from: usize, to: usize) -> &[Mention] {
-        &self.mentions[self.heads.rank(from).0..self.heads.rank(to).0]
+        &self.mentions[self.name_starts.rank(from).0..self.name_starts.rank(to).0]
     }
 
     /// Returns the character whose name begins at a token.
@@ -108,12 +109,12 @@ impl Names {
         name.title.is_none() && name.words.len() == 1 && book.words[name.words[0] as usize].class & (ROLE | TITLE) != 0
     }
 
-    fn find(&mut self, book: &Tokens, chars: &[char], phrases: &Phrases) {
+    fn find_mentions(&mut self, book: &Tokens, chars: &[char], phrases: &KnownPhrases) {
         let mut index: HashMap<(Option<u32>, Vec<u32>), usize> = HashMap::new();
         let authors = authors(book, chars);
         let mut i = 0;
         while i < book.list.len() {
-            let Some((title, words, first, end)) = phrase(book, phrases, i).or_else(|| run(book, i)) else {
+            let Some((title, words, first, end)) = known_name_at(book, phrases, i).or_else(|| name_at(book, i)) else {
                 i += 1;
                 continue;
             };
@@ -122,21 +123,21 @@ impl Names {
                 continue;
             }
             let name = *index.entry((title, words.clone())).or_insert_with(|| {
-                let form = form(chars, book, first, end);
+                let form = printed_form(chars, book, first, end);
                 self.list.push(Name { form, title, words, first: self.mentions.len(), ..Name::default() });
                 self.list.len() - 1
             });
             let possessive = book.list[end - 1].possessive();
-            let vocative = !possessive && vocative(book, first, end);
+            let vocative = !possessive && is_vocative(book, first, end);
             let last = self.mentions.last().map(|last| (last.end, last.place));
-            let place = place(book, first, book.opening(first), last);
+            let place = sentence_position(book, first, book.opening(first), last);
             self.mentions.push(Mention { first, end, name, possessive, vocative, place, person: None });
             i = end;
         }
-        self.heads = Heads::new(self.mentions.iter().map(|mention| mention.first));
+        self.name_starts = NameStarts::new(self.mentions.iter().map(|mention| mention.first));
     }
 
-    fn count(&mut self, book: &Tokens) {
+    fn count_uses(&mut self, book: &Tokens) {
         for mention in &self.mentions {
             let name = &mut self.list[mention.name];
             name.count += 1;
@@ -145,7 +146,11 @@ impl Names {
                 name.vocative += 1;
             }
             // A name that someone states as their own is a person's.
-            name.deeds += if stated(book, mention) || name.words.len() > 1 && addressed(book, mention) { 2 } else { 0 };
+            name.deeds += if states_own_name(book, mention) || name.words.len() > 1 && is_told_own_name(book, mention) {
+                2
+            } else {
+                0
+            };
             if book.list[mention.first].quote != NONE {
                 continue;
             }
@@ -166,7 +171,7 @@ impl Names {
 
     /// Counts the pronouns that follow a name in its sentence if no other name does, and adds the evidence of given
     /// names.
-    fn genders(&mut self, book: &Tokens) {
+    fn count_genders(&mut self, book: &Tokens) {
         for name in &mut self.list {
             let given = name.words.len() > 1
                 || name.title.is_none_or(|title| book.words[title as usize].class & TITLE_GIVEN != 0);
@@ -219,7 +224,12 @@ impl Names {
 
     /// Decides which names are characters and which belong to the same one. `links` are pairs of names that the
     /// dialogue shows to belong together.
-    pub(super) fn settle(&mut self, book: &Tokens, links: &[(usize, usize)], given: &Given) -> Vec<Draft> {
+    pub(super) fn characters(
+        &mut self,
+        book: &Tokens,
+        links: &[(usize, usize)],
+        given: &KnownCharacters,
+    ) -> Vec<CharacterDraft> {
         let person =
             |name: &Name| !given.ignores(&name.form) && (is_person(book, name) || given.owner(&name.form).is_some());
         let person: Vec<bool> = self.list.iter().map(person).collect();
@@ -231,7 +241,7 @@ impl Names {
         let forms: Vec<(&str, u32)> = self.list.iter().map(|name| (name.form.as_str(), name.count)).collect();
         given.part(&mut roots, &forms);
         let mut places: BTreeMap<usize, usize> = BTreeMap::new();
-        let mut drafts: Vec<Draft> = Vec::new();
+        let mut drafts: Vec<CharacterDraft> = Vec::new();
         self.people = vec![None; self.list.len()];
         let anyone: Vec<bool> = {
             let mut any = vec![false; self.list.len()];
@@ -245,7 +255,7 @@ impl Names {
                 continue;
             }
             let place = *places.entry(root).or_insert_with(|| {
-                drafts.push(Draft::default());
+                drafts.push(CharacterDraft::default());
                 drafts.len() - 1
             });
             self.people[i] = Some(place);
@@ -268,13 +278,13 @@ impl Names {
                 (name, people.collect())
             })
             .collect();
-        self.resolve(&shared);
+        self.resolve_mentions(&shared);
         given.mark(&mut drafts);
         drafts
     }
 
     /// Resolves each mention to a character. A vocative that several characters share means the one mentioned last.
-    fn resolve(&mut self, shared: &BTreeMap<usize, Vec<usize>>) {
+    fn resolve_mentions(&mut self, shared: &BTreeMap<usize, Vec<usize>>) {
         let mut seen: BTreeMap<usize, usize> = BTreeMap::new();
         let bearers: BTreeSet<usize> = shared.values().flatten().copied().collect();
         for (i, mention) in self.mentions.iter_mut().enumerate() {
@@ -316,7 +326,7 @@ fn is_person(book: &Tokens, name: &Name) -> bool {
 }
 
 /// Returns the known-character name that begins at a token, in the format of [`run`], unless `run` finds one as long.
-fn phrase(book: &Tokens, phrases: &Phrases, at: usize) -> Option<(Option<u32>, Vec<u32>, usize, usize)> {
+fn known_name_at(book: &Tokens, phrases: &KnownPhrases, at: usize) -> Option<(Option<u32>, Vec<u32>, usize, usize)> {
     let token = book.list[at];
     if token.word() == NONE {
         return None;
@@ -326,14 +336,14 @@ fn phrase(book: &Tokens, phrases: &Phrases, at: usize) -> Option<(Option<u32>, V
         (place == 0 || !book.list[at + place - 1].possessive()).then(|| (book.text(at + place), next.capital()))
     };
     let end = at + phrases.length(book.text(at), word);
-    if end == at || run(book, at).is_some_and(|(_, _, first, stop)| first == at && stop >= end) {
+    if end == at || name_at(book, at).is_some_and(|(_, _, first, stop)| first == at && stop >= end) {
         return None;
     }
     Some((None, book.list[at..end].iter().map(Token::word).collect(), at, end))
 }
 
 /// Returns title, words, first token and end of the name that begins at a token.
-pub(super) fn run(book: &Tokens, at: usize) -> Option<(Option<u32>, Vec<u32>, usize, usize)> {
+pub(super) fn name_at(book: &Tokens, at: usize) -> Option<(Option<u32>, Vec<u32>, usize, usize)> {
     let token = book.list[at];
     if token.word() == NONE || !token.capital() {
         return None;
@@ -432,7 +442,7 @@ pub(super) fn run(book: &Tokens, at: usize) -> Option<(Option<u32>, Vec<u32>, us
 }
 
 /// Returns a name as printed, in one line. All-capital words become capitalised ones.
-fn form(chars: &[char], book: &Tokens, first: usize, end: usize) -> String {
+fn printed_form(chars: &[char], book: &Tokens, first: usize, end: usize) -> String {
     let mut form = String::new();
     for i in first..end {
         let token = book.list[i];
@@ -456,7 +466,7 @@ fn form(chars: &[char], book: &Tokens, first: usize, end: usize) -> String {
 }
 
 /// Whether the words at these tokens are a vocative: set off by punctuation within speech.
-pub(super) fn vocative(book: &Tokens, first: usize, end: usize) -> bool {
+pub(super) fn is_vocative(book: &Tokens, first: usize, end: usize) -> bool {
     let quote = book.list[first].quote;
     if quote == NONE {
         return false;

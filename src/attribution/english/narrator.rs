@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use super::names::{Mention, Names};
 use super::tokens::{NONE, Tokens};
-use crate::attribution::speakers::{Cue, Turn, Verdict};
+use crate::attribution::speakers::{SpeakerCue, SpeakerDecision, Turn};
 
 /// Number of answers to a name that one explicit statement of it is worth.
 const STATED: u32 = 4;
 
 /// Whether the clause at a token is the speaker's own assertion: not `if I’m Hale`, and not a nested quotation.
-fn plain(book: &Tokens, at: usize) -> bool {
+fn is_assertion(book: &Tokens, at: usize) -> bool {
     const LEADS: [&str; 16] = [
         "and", "but", "for", "so", "then", "yes", "no", "well", "why", "now", "oh", "sir", "because", "indeed", "here",
         "course",
@@ -22,7 +22,7 @@ fn plain(book: &Tokens, at: usize) -> bool {
 
 /// Whether a name is stated as the speaker's own: `my name is Hale`, `I am Hale`, `call me Hale`, `what a clever Toad I
 /// am`.
-pub(super) fn stated(book: &Tokens, mention: &Mention) -> bool {
+pub(super) fn states_own_name(book: &Tokens, mention: &Mention) -> bool {
     if mention.possessive {
         return false;
     }
@@ -40,21 +40,21 @@ pub(super) fn stated(book: &Tokens, mention: &Mention) -> bool {
         return true;
     }
     // The argument is how many tokens before the name the statement begins.
-    let plain = |n: usize| plain(book, mention.first - n);
+    let asserted = |n: usize| is_assertion(book, mention.first - n);
     match back(1) {
-        "i'm" => plain(1),
+        "i'm" => asserted(1),
         "name's" => true,
         // `I am the Toad`, for characters known by what they are.
-        "the" => quote != NONE && back(2) == "am" && back(3) == "i" && plain(3),
-        "am" => back(2) == "i" && plain(2),
-        "is" | "was" => back(2) == "name" && back(3) == "my" && plain(3),
+        "the" => quote != NONE && back(2) == "am" && back(3) == "i" && asserted(3),
+        "am" => back(2) == "i" && asserted(2),
+        "is" | "was" => back(2) == "name" && back(3) == "my" && asserted(3),
         "me" => matches!(back(2), "call" | "called" | "christened" | "named"),
         _ => false,
     }
 }
 
 /// Whether the addressee is told that the name is theirs: `you must be Hale`, `you’re Hale`.
-pub(super) fn addressed(book: &Tokens, mention: &Mention) -> bool {
+pub(super) fn is_told_own_name(book: &Tokens, mention: &Mention) -> bool {
     let quote = book.list[mention.first].quote;
     if mention.possessive || quote == NONE {
         return false;
@@ -62,10 +62,10 @@ pub(super) fn addressed(book: &Tokens, mention: &Mention) -> bool {
     let back = |n: usize| {
         mention.first.checked_sub(n).map_or("", |at| if book.list[at].quote == quote { book.text(at) } else { "" })
     };
-    let plain = |n: usize| plain(book, mention.first - n);
+    let asserted = |n: usize| is_assertion(book, mention.first - n);
     match back(1) {
-        "you're" => plain(1),
-        "are" => back(2) == "you" && plain(2),
+        "you're" => asserted(1),
+        "are" => back(2) == "you" && asserted(2),
         "be" => matches!(back(2), "you'll" | "must" | "will") && (back(2) == "you'll" || back(3) == "you"),
         _ => false,
     }
@@ -73,19 +73,19 @@ pub(super) fn addressed(book: &Tokens, mention: &Mention) -> bool {
 
 /// Returns the names that the narrator answers to, the most certain first. `own` is the narrator's character; `heard`
 /// returns the mentions in a turn.
-pub(super) fn names_of<'a>(
+pub(super) fn narrator_names<'a>(
     book: &Tokens,
     names: &Names,
     turns: &[Turn],
     called: &[Vec<(usize, usize)>],
-    verdicts: &[Verdict],
+    verdicts: &[SpeakerDecision],
     own: usize,
     heard: impl Fn(usize) -> &'a [Mention],
 ) -> Vec<usize> {
     let mut votes: BTreeMap<usize, u32> = BTreeMap::new();
     let mut tagged: BTreeMap<usize, u32> = BTreeMap::new();
     for turn in turns {
-        if let Cue::Named(person) = turn.cue {
+        if let SpeakerCue::Named(person) = turn.cue {
             *tagged.entry(person).or_default() += 1;
         }
     }
@@ -95,8 +95,8 @@ pub(super) fn names_of<'a>(
         let answering = i > 0 && !turns[i].fresh && speaks(i - 1);
         if speaks(i) {
             // `“I am Hale,” I said.`
-            if turns[i].cue == Cue::Named(own) {
-                let given = heard(i).iter().filter(|mention| stated(book, mention));
+            if turns[i].cue == SpeakerCue::Named(own) {
+                let given = heard(i).iter().filter(|mention| states_own_name(book, mention));
                 given.for_each(|mention| *votes.entry(mention.name).or_default() += STATED);
             }
             continue;
@@ -108,12 +108,15 @@ pub(super) fn names_of<'a>(
             *votes.entry(name).or_default() += u32::from(answered) + u32::from(answering);
         }
         if answered {
-            let told = heard(i).iter().filter(|mention| addressed(book, mention));
+            let told = heard(i).iter().filter(|mention| is_told_own_name(book, mention));
             told.for_each(|mention| *votes.entry(mention.name).or_default() += STATED);
         }
     }
     for mention in &names.mentions {
-        if book.list[mention.first].quote == NONE && names.people[mention.name].is_some() && stated(book, mention) {
+        if book.list[mention.first].quote == NONE
+            && names.people[mention.name].is_some()
+            && states_own_name(book, mention)
+        {
             *votes.entry(mention.name).or_default() += STATED;
         }
     }

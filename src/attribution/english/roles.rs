@@ -2,15 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::clauses::place;
+use super::clauses::sentence_position;
 use super::merging::canonical;
 use super::names::Mention;
-use super::tags::{Nominal, nominal};
+use super::tags::{NounPhrase, noun_phrase};
 use super::tokens::{NONE, Token};
-use super::turns::Scene;
+use super::turns::Dialogue;
 use crate::attribution::Gender;
-use crate::attribution::people::Draft;
-use crate::attribution::speakers::{Cue, Turn};
+use crate::attribution::people::CharacterDraft;
+use crate::attribution::speakers::{SpeakerCue, Turn};
 use crate::attribution::tables::{BEAST, DETERMINER, ENGLISH, GENERIC, KIN, POSSESSIVE, ROLE, TITLE};
 
 /// Maximum score for a character who has spoken as a relative of that kind before; scaled by their share.
@@ -19,7 +19,7 @@ const RELATED: f32 = 2.5;
 /// Placeholder for the name in a mention by role.
 pub(super) const ROLE_ONLY: usize = usize::MAX;
 
-impl Scene<'_> {
+impl Dialogue<'_> {
     /// Returns the role phrases that the text links to a character: `Hale, the old clerk`; `Hale, who was a clerk`;
     /// `Captain Hale` for `the captain`. Also returns pairs of names of which one is a capitalised role of the other.
     pub(super) fn appositions(&self) -> (BTreeMap<String, usize>, Vec<(usize, usize)>) {
@@ -50,7 +50,7 @@ impl Scene<'_> {
             if book.list[mention.first].quote != NONE {
                 continue;
             }
-            if let Some(phrase) = self.christened(mention) {
+            if let Some(phrase) = self.role_given_name(mention) {
                 *votes.entry(phrase).or_default().entry(person).or_default() += 2;
             }
             let mut at = mention.end;
@@ -65,7 +65,7 @@ impl Scene<'_> {
             if !comma && !copula || comma && listed || book.class(at) & DETERMINER == 0 {
                 continue;
             }
-            let Some((who, after)) = nominal(book, self.names, at, book.list.len()) else { continue };
+            let Some((who, after)) = noun_phrase(book, self.names, at, book.list.len()) else { continue };
             let ends =
                 book.list.get(after).is_none_or(|token| token.word() == NONE || copula || book.text(after) == "who");
             if !ends || book.list[after - 1].quote != NONE {
@@ -73,12 +73,12 @@ impl Scene<'_> {
             }
             match who {
                 // `the boy` may mean any boy of the book.
-                Nominal::Role(phrase, _, false)
+                NounPhrase::Role(phrase, _, false)
                     if !ENGLISH.is(phrase.rsplit(' ').next().unwrap_or_default(), GENERIC | BEAST | KIN) =>
                 {
                     *votes.entry(phrase).or_default().entry(person).or_default() += 3;
                 }
-                Nominal::Name(role) if self.names.is_role(book, role) => {
+                NounPhrase::Name(role) if self.names.is_role(book, role) => {
                     *roles.entry(role).or_default().entry(person).or_default() += 3;
                 }
                 _ => {}
@@ -89,11 +89,11 @@ impl Scene<'_> {
         }
         // A character with the word as a title takes precedence over one that an apposition links to it.
         votes.extend(ranks);
-        let known = votes.into_iter().filter_map(|(phrase, people)| Some((phrase, clear(people)?))).collect();
+        let known = votes.into_iter().filter_map(|(phrase, people)| Some((phrase, clear_majority(people)?))).collect();
         let pairs = roles
             .into_iter()
             .filter_map(|(role, people)| {
-                let person = clear(people)?;
+                let person = clear_majority(people)?;
                 let name = self.names.people.iter().position(|own| *own == Some(person))?;
                 (self.names.people[role] != Some(person)).then_some((name, role))
             })
@@ -103,7 +103,7 @@ impl Scene<'_> {
 
     /// Returns the role that a name is given to: `the boy they called Hale`, `a clerk named Hale`, `the clerk, Mr.
     /// Hale;`.
-    fn christened(&self, mention: &Mention) -> Option<String> {
+    fn role_given_name(&self, mention: &Mention) -> Option<String> {
         let book = self.book;
         let comma = mention.first.checked_sub(1).filter(|&at| book.list[at].mark() == ',');
         if let Some(comma) = comma {
@@ -113,16 +113,16 @@ impl Scene<'_> {
             return (comma.saturating_sub(5)..comma).filter(|_| closed).find_map(|at| {
                 let own = book.text(at) == "the" || book.class(at) & POSSESSIVE != 0;
                 let listed = at > 0 && (book.list[at - 1].mark() == ',' || book.text(at - 1) == "and");
-                match nominal(book, self.names, at, comma).filter(|_| own && !listed)? {
-                    (Nominal::Role(phrase, _, _), end) if end == comma && singular(&phrase) => Some(phrase),
+                match noun_phrase(book, self.names, at, comma).filter(|_| own && !listed)? {
+                    (NounPhrase::Role(phrase, _, _), end) if end == comma && is_specific_role(&phrase) => Some(phrase),
                     _ => None,
                 }
             });
         }
         let verb = mention.first.checked_sub(1).filter(|&at| matches!(book.text(at), "called" | "named"))?;
         let between = |at: usize| matches!(book.text(at), "they" | "everybody" | "we" | "all" | "who" | "was" | "whom");
-        (verb.saturating_sub(6)..verb).rev().find_map(|at| match nominal(book, self.names, at, verb)? {
-            (Nominal::Role(phrase, _, false), end) if (end..verb).all(between) => Some(phrase),
+        (verb.saturating_sub(6)..verb).rev().find_map(|at| match noun_phrase(book, self.names, at, verb)? {
+            (NounPhrase::Role(phrase, _, false), end) if (end..verb).all(between) => Some(phrase),
             _ => None,
         })
     }
@@ -137,7 +137,7 @@ impl Scene<'_> {
         let person = *self.roles.entry(phrase.to_owned()).or_insert_with(|| {
             let fixed = (gender != Gender::Unknown).then_some(gender);
             let name = (phrase == "I").then(|| "the narrator".to_owned());
-            cast.push(Draft { role: true, fixed, name, ..Draft::default() });
+            cast.push(CharacterDraft { role: true, fixed, name, ..CharacterDraft::default() });
             cast.len() - 1
         });
         self.cast[person].add(phrase, 1);
@@ -159,18 +159,18 @@ impl Scene<'_> {
     }
 
     /// Whether a character known only by a role has a role that is specific to one person.
-    pub(super) fn specific(&self, person: usize) -> bool {
-        self.cast[person].forms.keys().any(|form| singular(form))
+    pub(super) fn has_specific_role(&self, person: usize) -> bool {
+        self.cast[person].forms.keys().any(|form| is_specific_role(form))
     }
 
     /// Scores who may be `her mother` or `his wife`: recent characters with a fitting title, above all those who share
     /// a surname with another recent one.
-    pub(super) fn kin(&self, turn: &mut Turn, phrase: &str, gender: Gender) {
+    pub(super) fn score_kin(&self, turn: &mut Turn, phrase: &str, gender: Gender) {
         // `my mother` is one person, related to the narrator.
         if phrase.starts_with("my ") {
             return;
         }
-        if let Cue::Role(_, own) = turn.cue
+        if let SpeakerCue::Role(_, own) = turn.cue
             && self.cast[own].role
         {
             turn.weights.push((own, -1.5));
@@ -232,12 +232,12 @@ impl Scene<'_> {
     }
 
     /// Returns the phrases for characters that have no name.
-    pub(super) fn phrases(&self) -> BTreeSet<String> {
-        self.roles.keys().chain(self.known.keys()).filter(|phrase| singular(phrase)).cloned().collect()
+    pub(super) fn role_phrases(&self) -> BTreeSet<String> {
+        self.roles.keys().chain(self.known.keys()).filter(|phrase| is_specific_role(phrase)).cloned().collect()
     }
 
     /// Adds the mentions in narration of roles that occur with a speech verb.
-    pub(super) fn roles_about(&mut self) {
+    pub(super) fn find_role_mentions(&mut self) {
         if self.knowledge.phrases.is_empty() {
             return;
         }
@@ -246,8 +246,8 @@ impl Scene<'_> {
             if self.book.list[at].quote != NONE || self.book.class(at) & (DETERMINER | POSSESSIVE) == 0 {
                 continue;
             }
-            let Some((Nominal::Role(phrase, gender, _), end)) =
-                nominal(self.book, self.names, at, self.book.list.len())
+            let Some((NounPhrase::Role(phrase, gender, _), end)) =
+                noun_phrase(self.book, self.names, at, self.book.list.len())
             else {
                 continue;
             };
@@ -255,7 +255,7 @@ impl Scene<'_> {
                 continue;
             }
             let person = self.role(&phrase, gender);
-            let place = place(self.book, at, self.book.opening(at), last);
+            let place = sentence_position(self.book, at, self.book.opening(at), last);
             last = Some((end, place));
             let possessive = self.book.text(end - 1).ends_with("'s");
             let (vocative, person) = (false, Some(person));
@@ -265,7 +265,7 @@ impl Scene<'_> {
 }
 
 /// Whether a role phrase means the same person for a while: `the miller’s boy` and `my mother`, but not `the boy`.
-fn singular(phrase: &str) -> bool {
+fn is_specific_role(phrase: &str) -> bool {
     let mut words = phrase.rsplit(' ');
     phrase.starts_with("my ")
         || phrase.starts_with("the ")
@@ -274,7 +274,7 @@ fn singular(phrase: &str) -> bool {
 }
 
 /// Returns the candidate with more than three quarters of the votes, if it has at least two.
-fn clear(votes: BTreeMap<usize, u32>) -> Option<usize> {
+fn clear_majority(votes: BTreeMap<usize, u32>) -> Option<usize> {
     let total: u32 = votes.values().sum();
     let (person, count) = votes.into_iter().max_by_key(|&(person, count)| (count, std::cmp::Reverse(person)))?;
     (count > 1 && count * 4 > total * 3).then_some(person)

@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::clauses::Place;
+use super::clauses::SentencePosition;
 use super::names::Mention;
 use super::roles::ROLE_ONLY;
 use super::tokens::NONE;
-use super::turns::{Scene, Stretch};
+use super::turns::{Dialogue, Passage};
 use crate::attribution::Gender;
 use crate::attribution::quotations::Span;
-use crate::attribution::speakers::{Cue, Turn};
+use crate::attribution::speakers::{SpeakerCue, Turn};
 
 /// Factor for names in the preceding narration if the tag is a pronoun rather than missing.
 const PRONOUN: f32 = 1.6;
@@ -38,13 +38,13 @@ const LATELY: usize = 1500;
 const NEAR: f32 = 0.8;
 const HEARD: usize = 10;
 
-impl<'a> Scene<'a> {
+impl<'a> Dialogue<'a> {
     /// Scores the context before a turn: the previous turn, the narration since, a border.
-    pub(super) fn surroundings(&self, turn: &mut Turn, paragraph: usize, start: usize, stretches: &[Stretch]) {
+    pub(super) fn score_context(&self, turn: &mut Turn, paragraph: usize, start: usize, passages: &[Passage]) {
         let from = self.spans[turn.first].outer_start;
         let Some(last) = self.turns.last() else {
             turn.begin();
-            self.about(turn, paragraph, from);
+            self.score_opening(turn, paragraph, from);
             return;
         };
         let last_span = self.spans[last.end - 1];
@@ -59,7 +59,7 @@ impl<'a> Scene<'a> {
             if between > 1 {
                 turn.same = -1.0;
                 turn.alternate = 0.5;
-            } else if start == 0 && stretches[0].1 > stretches[0].0 {
+            } else if start == 0 && passages[0].1 > passages[0].0 {
                 turn.same = -1.5;
             }
             // A song interrupts the dialogue; its singer is often the previous speaker.
@@ -70,7 +70,7 @@ impl<'a> Scene<'a> {
             }
             if turn.fresh {
                 turn.begin();
-                self.about(turn, paragraph, from);
+                self.score_opening(turn, paragraph, from);
                 return;
             }
         }
@@ -78,37 +78,37 @@ impl<'a> Scene<'a> {
         if let Some(called) = self.called.last() {
             let asked = self.chars[self.spans[last.end - 1].end - 1] == '?';
             // After a final vocative, alternation says little: it may have brought in a third speaker.
-            let decides = turn.cue == Cue::None && self.ends_on_call(last_span);
-            let named = |turn: &Turn| if let Cue::Named(person) = turn.cue { Some(person) } else { None };
+            let decides = turn.cue == SpeakerCue::None && self.ends_on_call(last_span);
+            let named = |turn: &Turn| if let SpeakerCue::Named(person) = turn.cue { Some(person) } else { None };
             let two: BTreeSet<usize> = self.turns.iter().rev().take(4).filter_map(named).collect();
-            let is_third = called
-                .last()
-                .is_some_and(|&(_, person)| two.len() > 1 && !two.contains(&person) && self.told_lately(person, from));
+            let is_third = called.last().is_some_and(|&(_, person)| {
+                two.len() > 1 && !two.contains(&person) && self.recently_mentioned(person, from)
+            });
             let turns = turn.alternate - if is_third { CALLED_IN } else { CALLED_BACK };
             turn.alternate -= if decides { turns } else { 0.0 };
             for &(_, person) in called.iter().take(3) {
                 turn.weights.push((person, (if asked { ASKED } else { CALLED }) + if decides { turns } else { 0.0 }));
             }
         }
-        let share = if matches!(turn.cue, Cue::Pronoun(_)) { PRONOUN } else { 1.0 };
-        self.narrated(turn, last_span.outer_end, from, share);
+        let share = if matches!(turn.cue, SpeakerCue::Pronoun(_)) { PRONOUN } else { 1.0 };
+        self.score_narration(turn, last_span.outer_end, from, share);
     }
 
     /// Scores the characters named in the paragraphs before the start of a conversation.
-    pub(super) fn about(&self, turn: &mut Turn, paragraph: usize, from: usize) {
+    pub(super) fn score_opening(&self, turn: &mut Turn, paragraph: usize, from: usize) {
         let mut since = paragraph;
         while since > 0 && paragraph - since < 6 && !self.paragraphs[since - 1].border {
             since -= 1;
         }
-        let share = if matches!(turn.cue, Cue::Pronoun(_)) { PRONOUN } else { 0.8 };
-        self.narrated(turn, self.paragraphs[since].start as usize, from, share);
+        let share = if matches!(turn.cue, SpeakerCue::Pronoun(_)) { PRONOUN } else { 0.8 };
+        self.score_narration(turn, self.paragraphs[since].start as usize, from, share);
     }
 
     /// Scores the characters named between two offsets: recent mentions and subjects score higher.
-    pub(super) fn narrated(&self, turn: &mut Turn, start: usize, end: usize, share: f32) {
+    pub(super) fn score_narration(&self, turn: &mut Turn, start: usize, end: usize, share: f32) {
         let mut weights: BTreeMap<usize, f32> = BTreeMap::new();
         let (from, to) = (self.book.from(start), self.book.from(end));
-        for (age, mention) in self.latest(from, to).enumerate().take(24) {
+        for (age, mention) in self.latest_mentions(from, to).enumerate().take(24) {
             let token = self.book.list[mention.first];
             let Some(person) = mention.person else { continue };
             if !self.knowledge.read && mention.name != ROLE_ONLY && self.names.is_role(self.book, mention.name) {
@@ -119,44 +119,50 @@ impl<'a> Scene<'a> {
             let weight = match (token.quote == NONE, mention.possessive, mention.place) {
                 (false, ..) => 0.2,
                 (true, true, _) => 0.3,
-                (true, false, Place::Main) => 1.1,
-                (true, false, Place::Sub) => 0.9,
-                (true, false, Place::Object) => 0.6,
+                (true, false, SentencePosition::Main) => 1.1,
+                (true, false, SentencePosition::Sub) => 0.9,
+                (true, false, SentencePosition::Object) => 0.6,
             };
             let entry = weights.entry(person).or_default();
             *entry = entry.max(weight * fade * share);
         }
         turn.weights.extend(weights);
-        if let Some((person, place)) = self.focus(turn, self.latest(from, to)) {
-            turn.weights.push((person, if place == Place::Main { FOCUS } else { FOCUS * 0.5 }));
+        if let Some((person, place)) = self.pronoun_focus(turn, self.latest_mentions(from, to)) {
+            turn.weights.push((person, if place == SentencePosition::Main { FOCUS } else { FOCUS * 0.5 }));
         }
     }
 
     /// Returns the most likely referent of a turn's pronoun: the last subject of its gender in the narration before.
-    fn focus<'m>(&self, turn: &Turn, latest: impl Iterator<Item = &'m Mention>) -> Option<(usize, Place)> {
+    fn pronoun_focus<'m>(
+        &self,
+        turn: &Turn,
+        latest: impl Iterator<Item = &'m Mention>,
+    ) -> Option<(usize, SentencePosition)> {
         let gender = match turn.cue {
-            Cue::Pronoun(gender) => gender,
-            Cue::None => turn.acts,
+            SpeakerCue::Pronoun(gender) => gender,
+            SpeakerCue::None => turn.acts,
             _ => Gender::Unknown,
         };
         if gender == Gender::Unknown {
             return None;
         }
         let subjects = latest.filter(|mention| {
-            !mention.possessive && mention.place != Place::Object && self.book.list[mention.first].quote == NONE
+            !mention.possessive
+                && mention.place != SentencePosition::Object
+                && self.book.list[mention.first].quote == NONE
         });
         let mut fit = subjects
             .filter_map(|mention| Some((mention.person?, mention.place)))
             .filter(|&(person, _)| self.cast[person].gender() == gender);
         let last = fit.next()?;
-        if last.1 == Place::Main {
+        if last.1 == SentencePosition::Main {
             return Some(last);
         }
-        Some(fit.take(2).find(|(_, place)| *place == Place::Main).unwrap_or(last))
+        Some(fit.take(2).find(|(_, place)| *place == SentencePosition::Main).unwrap_or(last))
     }
 
     /// Returns the mentions between two tokens, by name or by a role that speaks, latest first.
-    fn latest(&self, from: usize, to: usize) -> impl Iterator<Item = &Mention> {
+    fn latest_mentions(&self, from: usize, to: usize) -> impl Iterator<Item = &Mention> {
         let first = self.told.partition_point(|mention| mention.first < from);
         let last = first + self.told[first..].partition_point(|mention| mention.first < to);
         let mut roles = self.told[first..last].iter().rev().peekable();
@@ -168,7 +174,7 @@ impl<'a> Scene<'a> {
     }
 
     /// Scores the characters who are named as speakers near each turn of a conversation.
-    pub(super) fn presence(&mut self) {
+    pub(super) fn score_presence(&mut self) {
         for at in 0..self.turns.len() {
             let mut best: BTreeMap<usize, f32> = BTreeMap::new();
             let before = (0..at).rev().zip((1..=at).rev());
@@ -181,7 +187,7 @@ impl<'a> Scene<'a> {
                 .enumerate()
                 .chain(behind.take(HEARD).take_while(|&(_, later)| !turns[later].fresh).enumerate())
             {
-                if let Cue::Named(person) = turns[other].cue {
+                if let SpeakerCue::Named(person) = turns[other].cue {
                     let entry = best.entry(person).or_default();
                     *entry = entry.max(if near < 3 { NEAR } else { NEAR * 0.5 });
                 }
@@ -191,7 +197,7 @@ impl<'a> Scene<'a> {
     }
 
     /// Lowers the scores of characters that only dialogue mentions.
-    pub(super) fn hearsay(&mut self) {
+    pub(super) fn score_hearsay(&mut self) {
         let mut known = vec![0_u32; self.cast.len()];
         for (name, person) in self.names.list.iter().zip(&self.names.people) {
             if let Some(person) = person {
@@ -199,12 +205,12 @@ impl<'a> Scene<'a> {
             }
         }
         for turn in &self.turns {
-            if let Cue::Named(person) | Cue::Role(_, person) = turn.cue {
+            if let SpeakerCue::Named(person) | SpeakerCue::Role(_, person) = turn.cue {
                 known[person] += 3;
             }
         }
         // An addressee who was recently mentioned in narration is present.
-        let here: Vec<Vec<usize>> = (0..self.turns.len()).map(|turn| self.called_to(turn)).collect();
+        let here: Vec<Vec<usize>> = (0..self.turns.len()).map(|turn| self.addressees_present(turn)).collect();
         for (turn, here) in self.turns.iter_mut().zip(here) {
             let people: BTreeSet<usize> = turn.weights.iter().map(|(person, _)| person).collect();
             turn.weights.extend(
@@ -227,15 +233,19 @@ impl<'a> Scene<'a> {
     }
 
     /// Returns the characters addressed in the previous turn that the narration has recently mentioned.
-    fn called_to(&self, turn: usize) -> Vec<usize> {
+    fn addressees_present(&self, turn: usize) -> Vec<usize> {
         let Some(called) = turn.checked_sub(1).map(|before| &self.called[before]) else { return Vec::new() };
         let end = self.spans[self.turns[turn].first].outer_start;
         let fresh = self.turns[turn].fresh;
-        called.iter().map(|&(_, person)| person).filter(|&person| !fresh && self.told_lately(person, end)).collect()
+        called
+            .iter()
+            .map(|&(_, person)| person)
+            .filter(|&person| !fresh && self.recently_mentioned(person, end))
+            .collect()
     }
 
     /// Whether the narration mentions a character shortly before an offset.
-    fn told_lately(&self, person: usize, end: usize) -> bool {
+    fn recently_mentioned(&self, person: usize, end: usize) -> bool {
         let told = |mention: &Mention| mention.person == Some(person) && self.book.list[mention.first].quote == NONE;
         self.mentions(end.saturating_sub(LATELY), end).iter().any(told)
     }

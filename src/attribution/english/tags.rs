@@ -1,6 +1,6 @@
 //! English speech tags: the narration beside speech that shows who speaks.
 
-use super::clauses::{past, subject};
+use super::clauses::{looks_like_past_tense, subject};
 use super::names::Names;
 use super::tokens::{NONE, Tokens};
 use crate::attribution::Gender;
@@ -10,7 +10,7 @@ use crate::attribution::tables::{
 
 /// A noun phrase that refers to a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Nominal {
+pub(super) enum NounPhrase {
     /// A name, as an index into [`Names::list`].
     Name(usize),
     Pronoun(Gender),
@@ -23,55 +23,55 @@ pub(super) enum Nominal {
 }
 
 /// Returns the noun phrase for a person that begins at a token, and its end.
-pub(super) fn nominal(book: &Tokens, names: &Names, at: usize, end: usize) -> Option<(Nominal, usize)> {
+pub(super) fn noun_phrase(book: &Tokens, names: &Names, at: usize, end: usize) -> Option<(NounPhrase, usize)> {
     if at >= end {
         return None;
     }
     let class = book.class(at);
-    if let Some(found) = named(book, names, at, end) {
+    if let Some(found) = name_phrase(book, names, at, end) {
         return Some(found);
     }
     match book.text(at) {
-        "he" => return Some((Nominal::Pronoun(Gender::Male), at + 1)),
-        "she" => return Some((Nominal::Pronoun(Gender::Female), at + 1)),
-        "they" | "everybody" | "everyone" | "both" | "we" => return Some((Nominal::Several, at + 1)),
-        "someone" | "somebody" => return Some((Nominal::Pronoun(Gender::Unknown), at + 1)),
+        "he" => return Some((NounPhrase::Pronoun(Gender::Male), at + 1)),
+        "she" => return Some((NounPhrase::Pronoun(Gender::Female), at + 1)),
+        "they" | "everybody" | "everyone" | "both" | "we" => return Some((NounPhrase::Several, at + 1)),
+        "someone" | "somebody" => return Some((NounPhrase::Pronoun(Gender::Unknown), at + 1)),
         _ => {}
     }
     if class & NARRATOR != 0 {
-        return Some((Nominal::Narrator, at + 1));
+        return Some((NounPhrase::Narrator, at + 1));
     }
     if class & (DETERMINER | POSSESSIVE) != 0 {
-        return described(book, names, at, end);
+        return described_noun(book, names, at, end);
     }
     None
 }
 
 /// A name, or a noun phrase with a possessive name: `Hale’s sister`.
-fn named(book: &Tokens, names: &Names, at: usize, end: usize) -> Option<(Nominal, usize)> {
+fn name_phrase(book: &Tokens, names: &Names, at: usize, end: usize) -> Option<(NounPhrase, usize)> {
     let mention = names.mention(at)?;
     if mention.end > end {
         return None;
     }
     if !mention.possessive {
         names.people[mention.name]?;
-        return Some((Nominal::Name(mention.name), mention.end));
+        return Some((NounPhrase::Name(mention.name), mention.end));
     }
-    let (head, after) = head(book, names, mention.end, end)?;
+    let (head, after) = head_noun(book, names, mention.end, end)?;
     if book.text(head) == "voice" {
         names.people[mention.name]?;
-        return Some((Nominal::Name(mention.name), after));
+        return Some((NounPhrase::Name(mention.name), after));
     }
     let class = book.class(head);
     let phrase = format!("{}’s {}", names.list[mention.name].form, book.text(head));
-    Some((Nominal::Role(phrase, gender(class), class & KIN != 0), after))
+    Some((NounPhrase::Role(phrase, class_gender(class), class & KIN != 0), after))
 }
 
 /// A noun phrase with an article or possessive pronoun: `the old clerk`, `her mother`, `the astonished Hale`.
-fn described(book: &Tokens, names: &Names, at: usize, end: usize) -> Option<(Nominal, usize)> {
+fn described_noun(book: &Tokens, names: &Names, at: usize, end: usize) -> Option<(NounPhrase, usize)> {
     for i in at + 1..end.min(at + 5) {
         if names.person(i).is_some() && names.mention(i).is_some_and(|mention| !mention.possessive) {
-            return nominal(book, names, i, end);
+            return noun_phrase(book, names, i, end);
         }
         if book.list[i].word() == NONE
             || book.class(i) & (SPEECH | PREPOSITION) != 0 && book.class(i) & (ROLE | KIN) == 0
@@ -80,13 +80,13 @@ fn described(book: &Tokens, names: &Names, at: usize, end: usize) -> Option<(Nom
         }
         let class = book.class(i);
         if class & (ROLE | KIN) != 0 {
-            let (head, after) = head(book, names, i, end)?;
+            let (head, after) = head_noun(book, names, i, end)?;
             let class = book.class(head);
             let text = book.text(head);
             let owner = match book.text(at) {
-                "his" => Some(Nominal::Pronoun(Gender::Male)),
-                "her" => Some(Nominal::Pronoun(Gender::Female)),
-                "my" => Some(Nominal::Narrator),
+                "his" => Some(NounPhrase::Pronoun(Gender::Male)),
+                "her" => Some(NounPhrase::Pronoun(Gender::Female)),
+                "my" => Some(NounPhrase::Narrator),
                 _ => None,
             };
             if let Some(owner) = owner.filter(|_| text == "voice") {
@@ -96,7 +96,7 @@ fn described(book: &Tokens, names: &Names, at: usize, end: usize) -> Option<(Nom
                 text,
                 "other" | "others" | "former" | "latter" | "first" | "second" | "third" | "another" | "voice"
             ) {
-                return Some((Nominal::Pronoun(Gender::Unknown), after));
+                return Some((NounPhrase::Pronoun(Gender::Unknown), after));
             }
             let kin = class & KIN != 0 && book.class(at) & POSSESSIVE != 0;
             let before = book.text(i.max(head) - 1);
@@ -107,14 +107,14 @@ fn described(book: &Tokens, names: &Names, at: usize, end: usize) -> Option<(Nom
             } else {
                 format!("the {text}")
             };
-            return Some((Nominal::Role(phrase, gender(class), kin), after));
+            return Some((NounPhrase::Role(phrase, class_gender(class), kin), after));
         }
     }
     None
 }
 
 /// Returns the last noun of a run of role or kinship nouns from a token on, and the end of the run.
-fn head(book: &Tokens, names: &Names, at: usize, end: usize) -> Option<(usize, usize)> {
+fn head_noun(book: &Tokens, names: &Names, at: usize, end: usize) -> Option<(usize, usize)> {
     let mut head = None;
     for i in at..end.min(at + 4) {
         if book.list[i].word() == NONE || names.person(i).is_some() {
@@ -129,7 +129,7 @@ fn head(book: &Tokens, names: &Names, at: usize, end: usize) -> Option<(usize, u
     head.map(|head| (head, head + 1))
 }
 
-fn gender(class: u32) -> Gender {
+fn class_gender(class: u32) -> Gender {
     match (class & FEMALE != 0, class & MALE != 0) {
         (true, false) => Gender::Female,
         (false, true) => Gender::Male,
@@ -141,13 +141,13 @@ fn gender(class: u32) -> Gender {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Tag {
     /// The subject of a speech verb.
-    Says(Nominal),
+    Says(NounPhrase),
     /// The subject of another verb.
-    Acts(Nominal),
+    Acts(NounPhrase),
 }
 
 /// Parses the narration `[at, end)` after speech. `comma` says that the speech did not end in a full stop.
-pub(super) fn behind(book: &Tokens, names: &Names, at: usize, end: usize, comma: bool) -> Option<Tag> {
+pub(super) fn tag_after_speech(book: &Tokens, names: &Names, at: usize, end: usize, comma: bool) -> Option<Tag> {
     let mut i = at;
     while i < end
         && (book.list[i].word() == NONE
@@ -162,18 +162,18 @@ pub(super) fn behind(book: &Tokens, names: &Names, at: usize, end: usize, comma:
     if i >= end {
         return None;
     }
-    if !book.list[i].capital() && (book.class(i) & SPEECH != 0 || comma && past(book.text(i))) {
+    if !book.list[i].capital() && (book.class(i) & SPEECH != 0 || comma && looks_like_past_tense(book.text(i))) {
         for k in i + 1..end.min(i + 3) {
-            if let Some((who, _)) = nominal(book, names, k, end) {
+            if let Some((who, _)) = noun_phrase(book, names, k, end) {
                 return Some(Tag::Says(who));
             }
         }
         return None;
     }
     if !book.list[i].capital() && matches!(book.text(i), "was" | "were" | "came" | "is" | "are") {
-        return uttered(book, names, i + 1, end).map(Tag::Says);
+        return utterance_owner(book, names, i + 1, end).map(Tag::Says);
     }
-    let (who, after) = nominal(book, names, i, end)?;
+    let (who, after) = noun_phrase(book, names, i, end)?;
     let reach = if comma { 10 } else { 7 };
     for k in after..end.min(after + reach) {
         let class = book.class(k);
@@ -192,26 +192,26 @@ pub(super) fn behind(book: &Tokens, names: &Names, at: usize, end: usize, comma:
 }
 
 /// Returns whose utterance `Hale’s reply`, `his answer` or `the reply of Hale` is.
-fn uttered(book: &Tokens, names: &Names, at: usize, end: usize) -> Option<Nominal> {
+fn utterance_owner(book: &Tokens, names: &Names, at: usize, end: usize) -> Option<NounPhrase> {
     if at >= end {
         return None;
     }
     let noun = (at..end.min(at + 6)).find(|&i| book.class(i) & UTTERANCE != 0)?;
     if let Some(mention) = names.mention(at).filter(|mention| mention.possessive && mention.end <= noun) {
         names.people[mention.name]?;
-        return Some(Nominal::Name(mention.name));
+        return Some(NounPhrase::Name(mention.name));
     }
     match book.text(at) {
-        "his" => Some(Nominal::Pronoun(Gender::Male)),
-        "her" => Some(Nominal::Pronoun(Gender::Female)),
-        "my" => Some(Nominal::Narrator),
-        _ if book.text(noun + 1) == "of" => nominal(book, names, noun + 2, end).map(|(who, _)| who),
+        "his" => Some(NounPhrase::Pronoun(Gender::Male)),
+        "her" => Some(NounPhrase::Pronoun(Gender::Female)),
+        "my" => Some(NounPhrase::Narrator),
+        _ if book.text(noun + 1) == "of" => noun_phrase(book, names, noun + 2, end).map(|(who, _)| who),
         _ => None,
     }
 }
 
 /// Parses the narration `[at, end)` before speech. `open` says that the speech is in the same paragraph.
-pub(super) fn before(book: &Tokens, names: &Names, at: usize, end: usize, open: bool) -> Option<Tag> {
+pub(super) fn tag_before_speech(book: &Tokens, names: &Names, at: usize, end: usize, open: bool) -> Option<Tag> {
     if at >= end {
         return None;
     }
@@ -224,11 +224,11 @@ pub(super) fn before(book: &Tokens, names: &Names, at: usize, end: usize, open: 
     let start = (at..stop).rev().find(|&i| matches!(book.list[i].mark(), '.' | '!' | '?')).map_or(at, |i| i + 1);
     // `From the stairs came Hale’s voice.`
     let came = |i: usize| i > start && matches!(book.text(i - 1), "came" | "was" | "rose" | "broke" | "cut");
-    let voice = (start..stop).rev().take(6).filter(|&i| came(i)).find_map(|i| nominal(book, names, i, stop));
+    let voice = (start..stop).rev().take(6).filter(|&i| came(i)).find_map(|i| noun_phrase(book, names, i, stop));
     if let Some((who, end)) = voice
         && end == stop
         && book.text(end - 1) == "voice"
-        && who != Nominal::Pronoun(Gender::Unknown)
+        && who != NounPhrase::Pronoun(Gender::Unknown)
     {
         return Some(Tag::Says(who));
     }
@@ -246,12 +246,12 @@ pub(super) fn before(book: &Tokens, names: &Names, at: usize, end: usize, open: 
     };
     // `thus accosted by Hale`: the speaker follows the verb.
     if book.text(verb + 1) == "by"
-        && let Some((who, _)) = nominal(book, names, verb + 2, stop)
+        && let Some((who, _)) = noun_phrase(book, names, verb + 2, stop)
     {
         return Some(Tag::Says(who));
     }
     // `said Hale:` has the speaker after the verb, if no one precedes it.
     subject(book, names, start, verb, Some(verb))
-        .or_else(|| (verb + 1..stop.min(verb + 3)).find_map(|i| nominal(book, names, i, stop)).map(|(who, _)| who))
+        .or_else(|| (verb + 1..stop.min(verb + 3)).find_map(|i| noun_phrase(book, names, i, stop)).map(|(who, _)| who))
         .map(Tag::Says)
 }

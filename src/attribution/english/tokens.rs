@@ -128,12 +128,15 @@ impl Tokens {
                     continue;
                 }
                 let mut stop = at;
-                while stop < end && stop - at < LONGEST && (chars[stop].is_alphanumeric() || joins(chars, stop, end)) {
+                while stop < end
+                    && stop - at < LONGEST
+                    && (chars[stop].is_alphanumeric() || joins_word(chars, stop, end))
+                {
                     stop += 1;
                 }
                 let possessive = possessive(chars, at, &mut stop);
                 buffer.clear();
-                buffer.extend(chars[at..stop].iter().map(|&c| lower(c)));
+                buffer.extend(chars[at..stop].iter().map(|&c| lower_case(c)));
                 let word = if let Some(&word) = index.get(&buffer) {
                     word
                 } else {
@@ -288,12 +291,12 @@ impl Tokens {
 }
 
 /// Lower-cases a character to exactly one character, so that the length of a word does not depend on its case.
-fn lower(c: char) -> char {
+fn lower_case(c: char) -> char {
     if c == '’' { '\'' } else { c.to_lowercase().next().unwrap_or(c) }
 }
 
 /// Whether a mark between two letters joins them into one word.
-fn joins(chars: &[char], at: usize, end: usize) -> bool {
+fn joins_word(chars: &[char], at: usize, end: usize) -> bool {
     matches!(chars[at], '\'' | '’' | '-')
         && at + 1 < end
         && chars[at - 1].is_alphanumeric()

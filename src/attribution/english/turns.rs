@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use super::dialogue_evidence::Knowledge;
-use super::names::{Mention, Names, vocative};
-use super::narrator::{addressed, stated};
-use super::tags::{Nominal, Tag, before, behind};
+use super::dialogue_evidence::DialogueEvidence;
+use super::names::{Mention, Names, is_vocative};
+use super::narrator::{is_told_own_name, states_own_name};
+use super::tags::{NounPhrase, Tag, tag_after_speech, tag_before_speech};
 use super::tokens::{NONE, Tokens};
-use crate::attribution::known_characters::Given;
-use crate::attribution::people::{Draft, Found, SURE};
+use crate::attribution::known_characters::KnownCharacters;
+use crate::attribution::people::{CharacterDraft, SURE, SpeakerAssignment};
 use crate::attribution::quotations::Span;
-use crate::attribution::speakers::{Cue, Turn, Verdict, Weights};
+use crate::attribution::speakers::{SpeakerCue, SpeakerDecision, Turn, Weights};
 use crate::attribution::tables::{TITLE, TITLE_GIVEN};
 use crate::attribution::{Gender, Paragraph, flatten};
 
@@ -18,17 +18,17 @@ use crate::attribution::{Gender, Paragraph, flatten};
 const SPECIFIC: f32 = 4.0;
 
 /// A passage of narration, as token indices (start, end).
-pub(super) type Stretch = (usize, usize);
+pub(super) type Passage = (usize, usize);
 
 /// The turns of a book and the evidence they are built from.
-pub(super) struct Scene<'a> {
+pub(super) struct Dialogue<'a> {
     pub(super) chars: &'a [char],
     pub(super) paragraphs: &'a [Paragraph],
     pub(super) spans: &'a [Span],
     pub(super) book: &'a Tokens,
     pub(super) names: &'a Names,
-    pub(super) cast: Vec<Draft>,
-    pub(super) knowledge: Knowledge,
+    pub(super) cast: Vec<CharacterDraft>,
+    pub(super) knowledge: DialogueEvidence,
     /// Role phrases, each with the character that it means if no named one fits.
     pub(super) roles: BTreeMap<String, usize>,
     /// Role phrases that the text links to a name, each with that character.
@@ -46,7 +46,7 @@ pub(super) struct Scene<'a> {
     pub(super) actions: BTreeMap<usize, String>,
 }
 
-impl<'a> Scene<'a> {
+impl<'a> Dialogue<'a> {
     /// Builds the turns of a book.
     #[expect(clippy::too_many_arguments, reason = "the arguments are independent inputs, each used by different rules")]
     pub(super) fn read(
@@ -55,9 +55,9 @@ impl<'a> Scene<'a> {
         spans: &'a [Span],
         book: &'a Tokens,
         names: &'a Names,
-        cast: Vec<Draft>,
-        knowledge: Knowledge,
-        given: &Given,
+        cast: Vec<CharacterDraft>,
+        knowledge: DialogueEvidence,
+        given: &KnownCharacters,
     ) -> Self {
         let mut scene = Self {
             chars,
@@ -94,7 +94,7 @@ impl<'a> Scene<'a> {
                 scene.surnames.entry(*person).or_insert(last);
             }
         }
-        scene.roles_about();
+        scene.find_role_mentions();
         let mut first = 0;
         while first < spans.len() {
             let Span { paragraph, written, .. } = spans[first];
@@ -103,46 +103,50 @@ impl<'a> Scene<'a> {
                 end += 1;
             }
             if !written {
-                scene.paragraph(first, end);
+                scene.add_paragraph(first, end);
             }
             first = end;
         }
         if scene.knowledge.read {
-            scene.presence();
-            scene.hearsay();
+            scene.score_presence();
+            scene.score_hearsay();
         }
         scene
     }
 
     /// Returns the gender of each character.
     pub(super) fn genders(&self) -> Vec<Gender> {
-        self.cast.iter().map(Draft::gender).collect()
+        self.cast.iter().map(CharacterDraft::gender).collect()
     }
 
     /// Returns the narration before, between and after the quotations `[first, end)` of a paragraph, up to any quoted
     /// writing next to them.
-    pub(super) fn stretches(&self, first: usize, end: usize) -> Vec<Stretch> {
+    pub(super) fn passages(&self, first: usize, end: usize) -> Vec<Passage> {
         let paragraph = self.spans[first].paragraph;
         let (from, to) = (self.book.starts[paragraph], self.book.starts[paragraph + 1]);
-        let before = |offset: usize| from + self.book.list[from..to].partition_point(|token| token.start() < offset);
+        let tokens_before =
+            |offset: usize| from + self.book.list[from..to].partition_point(|token| token.start() < offset);
         let near = |span: &&Span| span.paragraph == paragraph;
-        let last =
-            first.checked_sub(1).map(|at| &self.spans[at]).filter(near).map_or(from, |span| before(span.outer_end));
-        let to = self.spans.get(end).filter(near).map_or(to, |span| before(span.outer_start));
+        let last = first
+            .checked_sub(1)
+            .map(|at| &self.spans[at])
+            .filter(near)
+            .map_or(from, |span| tokens_before(span.outer_end));
+        let to = self.spans.get(end).filter(near).map_or(to, |span| tokens_before(span.outer_start));
         let from = last;
-        let mut stretches = Vec::with_capacity(end - first + 1);
+        let mut passages = Vec::with_capacity(end - first + 1);
         let mut at = from;
         for span in &self.spans[first..end] {
             let stop = at + self.book.list[at..to].partition_point(|token| token.start() < span.outer_start);
-            stretches.push((at, stop));
+            passages.push((at, stop));
             at = stop + self.book.list[stop..to].partition_point(|token| token.start() < span.outer_end);
         }
-        stretches.push((at, to));
-        stretches
+        passages.push((at, to));
+        passages
     }
 
     /// Returns the narration at the end of the previous paragraph, unless that paragraph is a border.
-    fn tail(&self, paragraph: usize) -> Option<Stretch> {
+    fn narration_before(&self, paragraph: usize) -> Option<Passage> {
         let before = paragraph.checked_sub(1)?;
         if self.paragraphs[before].border {
             return None;
@@ -152,24 +156,26 @@ impl<'a> Scene<'a> {
         (start < to).then_some((start, to))
     }
 
-    fn paragraph(&mut self, first: usize, end: usize) {
+    fn add_paragraph(&mut self, first: usize, end: usize) {
         let paragraph = self.spans[first].paragraph;
-        let stretches = self.stretches(first, end);
-        let mut says: Vec<Option<Nominal>> = vec![None; end - first];
-        let mut acts: Vec<Option<Nominal>> = vec![None; end - first];
+        let passages = self.passages(first, end);
+        let mut says: Vec<Option<NounPhrase>> = vec![None; end - first];
+        let mut acts: Vec<Option<NounPhrase>> = vec![None; end - first];
         let mut used = false;
         for k in 0..end - first {
             let last = self.chars[self.spans[first + k].end - 1];
             let comma = last != '.';
             if !used {
-                let (at, to) = stretches[k];
+                let (at, to) = passages[k];
                 let tag = if at == to && k == 0 {
-                    self.tail(paragraph).and_then(|(at, to)| match before(self.book, self.names, at, to, false) {
-                        Some(Tag::Acts(_)) | None => None,
-                        says => says,
+                    self.narration_before(paragraph).and_then(|(at, to)| {
+                        match tag_before_speech(self.book, self.names, at, to, false) {
+                            Some(Tag::Acts(_)) | None => None,
+                            says => says,
+                        }
                     })
                 } else {
-                    before(self.book, self.names, at, to, true)
+                    tag_before_speech(self.book, self.names, at, to, true)
                 };
                 match tag {
                     Some(Tag::Says(who)) => says[k] = Some(who),
@@ -177,12 +183,12 @@ impl<'a> Scene<'a> {
                     None => {}
                 }
             }
-            let (at, to) = stretches[k + 1];
+            let (at, to) = passages[k + 1];
             used = false;
-            match behind(self.book, self.names, at, to, comma) {
+            match tag_after_speech(self.book, self.names, at, to, comma) {
                 Some(Tag::Says(who)) => {
                     // A sentence that introduces the next quotation belongs to that one.
-                    let leads = !comma && k + 2 < stretches.len() && self.book.list[to - 1].mark() == ',';
+                    let leads = !comma && k + 2 < passages.len() && self.book.list[to - 1].mark() == ',';
                     if !leads || says[k].is_none() && k == 0 {
                         says[k] = Some(who);
                         used = true;
@@ -196,27 +202,27 @@ impl<'a> Scene<'a> {
         }
         let mut start = 0;
         for k in 1..=end - first {
-            let parts = k == end - first || self.apart(&says[start..k], says[k].as_ref());
+            let parts = k == end - first || self.changes_speaker(&says[start..k], says[k].as_ref());
             if parts {
-                self.turn(first, start, k, &says, &acts, &stretches);
+                self.add_turn(first, start, k, &says, &acts, &passages);
                 start = k;
             }
         }
     }
 
     /// Whether a quotation has another speaker than those before it in the paragraph.
-    fn apart(&self, before: &[Option<Nominal>], now: Option<&Nominal>) -> bool {
+    fn changes_speaker(&self, before: &[Option<NounPhrase>], now: Option<&NounPhrase>) -> bool {
         let Some(now) = now else { return false };
-        let person = |who: &Nominal| match who {
-            Nominal::Name(name) => self.names.people[*name],
+        let person = |who: &NounPhrase| match who {
+            NounPhrase::Name(name) => self.names.people[*name],
             _ => None,
         };
-        let gender = |who: &Nominal| match who {
-            Nominal::Name(name) => {
+        let gender = |who: &NounPhrase| match who {
+            NounPhrase::Name(name) => {
                 self.names.people[*name].map_or(Gender::Unknown, |person| self.cast[person].gender())
             }
-            Nominal::Pronoun(gender) | Nominal::Role(_, gender, _) => *gender,
-            Nominal::Narrator | Nominal::Several => Gender::Unknown,
+            NounPhrase::Pronoun(gender) | NounPhrase::Role(_, gender, _) => *gender,
+            NounPhrase::Narrator | NounPhrase::Several => Gender::Unknown,
         };
         before.iter().flatten().any(|before| {
             let named = matches!((person(before), person(now)), (Some(a), Some(b)) if a != b);
@@ -224,22 +230,22 @@ impl<'a> Scene<'a> {
                 (gender(before), gender(now)),
                 (Gender::Female, Gender::Male) | (Gender::Male, Gender::Female)
             );
-            let told = (*before == Nominal::Narrator) != (*now == Nominal::Narrator);
+            let told = (*before == NounPhrase::Narrator) != (*now == NounPhrase::Narrator);
             named || sexes || told
         })
     }
 
     /// Adds the turn of quotations `first + start .. first + end`, or appends it to the turn that it continues.
-    fn turn(
+    fn add_turn(
         &mut self,
         first: usize,
         start: usize,
         end: usize,
-        says: &[Option<Nominal>],
-        acts: &[Option<Nominal>],
-        stretches: &[Stretch],
+        says: &[Option<NounPhrase>],
+        acts: &[Option<NounPhrase>],
+        passages: &[Passage],
     ) {
-        let cue = self.cue(&says[start..end]);
+        let cue = self.strongest_cue(&says[start..end]);
         let span = self.spans[first + start];
         let paragraph = span.paragraph;
         let mut turn = Turn {
@@ -255,14 +261,14 @@ impl<'a> Scene<'a> {
         };
         for who in acts[start..end].iter().flatten() {
             match who {
-                Nominal::Name(name) => {
+                NounPhrase::Name(name) => {
                     if let Some(person) = self.names.people[*name] {
                         turn.weights.push((person, 3.0));
                     }
                 }
-                Nominal::Narrator => turn.weights.push((self.role("I", Gender::Unknown), 3.0)),
-                Nominal::Pronoun(gender) if turn.cue == Cue::None => turn.acts = *gender,
-                Nominal::Role(phrase, gender, kin) if turn.cue == Cue::None => {
+                NounPhrase::Narrator => turn.weights.push((self.role("I", Gender::Unknown), 3.0)),
+                NounPhrase::Pronoun(gender) if turn.cue == SpeakerCue::None => turn.acts = *gender,
+                NounPhrase::Role(phrase, gender, kin) if turn.cue == SpeakerCue::None => {
                     turn.acts = *gender;
                     let own = if *kin { self.roles.get(phrase).copied() } else { Some(self.role(phrase, *gender)) };
                     turn.weights.extend(own.map(|own| (own, if *kin { 1.5 } else { 2.2 })));
@@ -272,46 +278,46 @@ impl<'a> Scene<'a> {
         }
         // `he said` never means the narrator.
         if let Some(&narrator) = self.roles.get("I")
-            && (matches!(turn.cue, Cue::Pronoun(_) | Cue::Role(..)) || turn.acts != Gender::Unknown)
+            && (matches!(turn.cue, SpeakerCue::Pronoun(_) | SpeakerCue::Role(..)) || turn.acts != Gender::Unknown)
         {
             turn.weights.push((narrator, -8.0));
         }
-        self.action(first + start, first + end, stretches, (start, end));
+        self.record_action(first + start, first + end, passages, (start, end));
         for who in says[start..end].iter().chain(&acts[start..end]).flatten() {
-            if let Nominal::Role(phrase, _, false) = who
+            if let NounPhrase::Role(phrase, _, false) = who
                 && let Some(noun) = phrase.strip_prefix("the ")
                 && let Some(person) = self.titled(noun, span.outer_start).and_then(|mention| mention.person)
             {
                 turn.weights.push((person, 2.2));
             }
         }
-        if let Cue::Role(_, person) = turn.cue {
+        if let SpeakerCue::Role(_, person) = turn.cue {
             if !self.cast[person].role {
                 turn.weights.push((person, if self.knowledge.read { 2.5 } else { 0.0 }));
-            } else if self.knowledge.read && self.specific(person) {
+            } else if self.knowledge.read && self.has_specific_role(person) {
                 turn.weights.push((person, SPECIFIC));
             }
         }
-        if let Cue::Role(_, person) = turn.cue
+        if let SpeakerCue::Role(_, person) = turn.cue
             && self.cast[person].sure
         {
             turn.weights.push((person, SURE));
         }
         for who in says[start..end].iter().flatten() {
-            if let Nominal::Role(phrase, gender, true) = who {
-                self.kin(&mut turn, phrase, *gender);
+            if let NounPhrase::Role(phrase, gender, true) = who {
+                self.score_kin(&mut turn, phrase, *gender);
             }
         }
         // Names within a song are no evidence: it may be about its singer.
         let sung = span.continues && span.start == span.outer_start;
-        let called = if sung { Vec::new() } else { self.talk(&mut turn) };
+        let called = if sung { Vec::new() } else { self.score_speech(&mut turn) };
         if span.continues
             && start == 0
             && let Some(last) = self.turns.last_mut()
         {
             last.end = turn.end;
             last.weights.append(&mut turn.weights);
-            if !matches!(last.cue, Cue::Named(_)) && turn.cue != Cue::None {
+            if !matches!(last.cue, SpeakerCue::Named(_)) && turn.cue != SpeakerCue::None {
                 last.cue = turn.cue;
             }
             if let Some(names) = self.called.last_mut() {
@@ -319,33 +325,34 @@ impl<'a> Scene<'a> {
             }
             return;
         }
-        self.surroundings(&mut turn, paragraph, start, stretches);
+        self.score_context(&mut turn, paragraph, start, passages);
         self.turns.push(turn);
         self.called.push(called);
     }
 
     /// Returns the strongest cue among the tags of a turn.
-    fn cue(&mut self, says: &[Option<Nominal>]) -> Cue {
-        let mut cue = Cue::None;
+    fn strongest_cue(&mut self, says: &[Option<NounPhrase>]) -> SpeakerCue {
+        let mut cue = SpeakerCue::None;
         for who in says.iter().flatten() {
             let found = match who {
                 // In the first pass, a role may still turn out to belong to a named character.
-                Nominal::Name(name) if !self.knowledge.read && self.names.is_role(self.book, *name) => {
-                    self.names.people[*name].map_or(Cue::None, |own| Cue::Role(self.cast[own].gender(), own))
+                NounPhrase::Name(name) if !self.knowledge.read && self.names.is_role(self.book, *name) => {
+                    self.names.people[*name]
+                        .map_or(SpeakerCue::None, |own| SpeakerCue::Role(self.cast[own].gender(), own))
                 }
-                Nominal::Name(name) => self.names.people[*name].map_or(Cue::None, Cue::Named),
-                Nominal::Pronoun(gender) => Cue::Pronoun(*gender),
-                Nominal::Several => Cue::Several,
-                Nominal::Narrator => Cue::Named(self.role("I", Gender::Unknown)),
-                Nominal::Role(phrase, gender, _) => Cue::Role(*gender, self.role(phrase, *gender)),
+                NounPhrase::Name(name) => self.names.people[*name].map_or(SpeakerCue::None, SpeakerCue::Named),
+                NounPhrase::Pronoun(gender) => SpeakerCue::Pronoun(*gender),
+                NounPhrase::Several => SpeakerCue::Several,
+                NounPhrase::Narrator => SpeakerCue::Named(self.role("I", Gender::Unknown)),
+                NounPhrase::Role(phrase, gender, _) => SpeakerCue::Role(*gender, self.role(phrase, *gender)),
             };
-            let rank = |cue: &Cue| match cue {
-                Cue::None => 0,
-                Cue::Pronoun(Gender::Unknown) => 1,
-                Cue::Several => 2,
-                Cue::Pronoun(_) => 3,
-                Cue::Role(..) => 4,
-                Cue::Named(_) => 5,
+            let rank = |cue: &SpeakerCue| match cue {
+                SpeakerCue::None => 0,
+                SpeakerCue::Pronoun(Gender::Unknown) => 1,
+                SpeakerCue::Several => 2,
+                SpeakerCue::Pronoun(_) => 3,
+                SpeakerCue::Role(..) => 4,
+                SpeakerCue::Named(_) => 5,
             };
             if rank(&found) > rank(&cue) {
                 cue = found;
@@ -355,29 +362,29 @@ impl<'a> Scene<'a> {
     }
 
     /// Scores the names within the speech; returns those that are vocatives.
-    fn talk(&self, turn: &mut Turn) -> Vec<(usize, usize)> {
+    fn score_speech(&self, turn: &mut Turn) -> Vec<(usize, usize)> {
         let mut called = Vec::new();
         for quote in turn.first..turn.end {
             let span = self.spans[quote];
             for mention in self.mentions(span.start, span.end) {
                 let Some(person) = mention.person else { continue };
-                if stated(self.book, mention) || self.introduced(mention) {
+                if states_own_name(self.book, mention) || self.answers_identity_question(mention) {
                     turn.weights.push((person, 5.0));
-                } else if mention.vocative || addressed(self.book, mention) {
+                } else if mention.vocative || is_told_own_name(self.book, mention) {
                     called.push((mention.name, person));
                     turn.weights.push((person, -5.0));
                 } else {
                     turn.weights.push((person, -1.2));
                 }
             }
-            self.titles_called(span, turn, &mut called);
+            self.add_title_vocatives(span, turn, &mut called);
         }
         called
     }
 
     /// Adds vocatives that are a title alone (`Captain, sit down`), and sets the addressee's gender from `sir` and
     /// `ma’am`.
-    fn titles_called(&self, span: Span, turn: &mut Turn, called: &mut Vec<(usize, usize)>) {
+    fn add_title_vocatives(&self, span: Span, turn: &mut Turn, called: &mut Vec<(usize, usize)>) {
         for at in self.book.from(span.start)..self.book.from(span.end) {
             let class = self.book.class(at);
             let polite = match self.book.text(at) {
@@ -387,7 +394,7 @@ impl<'a> Scene<'a> {
             };
             if polite == Gender::Unknown && class & TITLE == 0
                 || self.names.mention(at).is_some()
-                || !vocative(self.book, at, at + 1)
+                || !is_vocative(self.book, at, at + 1)
             {
                 continue;
             }
@@ -403,7 +410,7 @@ impl<'a> Scene<'a> {
     }
 
     /// Whether a name alone answers a question about identity: `Who are you?`
-    fn introduced(&self, mention: &Mention) -> bool {
+    fn answers_identity_question(&self, mention: &Mention) -> bool {
         const ASKED: [&[&str]; 5] = [
             &["who", "are", "you"],
             &["your", "name"],
@@ -423,15 +430,15 @@ impl<'a> Scene<'a> {
     }
 
     /// Records the speaker's action beside the speech, if it is a separate sentence of narration in the paragraph.
-    fn action(&mut self, first: usize, end: usize, stretches: &[Stretch], pieces: (usize, usize)) {
+    fn record_action(&mut self, first: usize, end: usize, passages: &[Passage], pieces: (usize, usize)) {
         for k in pieces.0..pieces.1 {
-            let (at, to) = stretches[k + 1];
+            let (at, to) = passages[k + 1];
             if to <= at + 1 || to - at > 30 || self.book.list[to - 1].mark() != '.' {
                 continue;
             }
             let whole = self.chars[self.spans[first + k - pieces.0].end - 1] != ',';
             let opens = self.book.list[at].capital();
-            let speech = matches!(behind(self.book, self.names, at, to, false), Some(Tag::Says(_)));
+            let speech = matches!(tag_after_speech(self.book, self.names, at, to, false), Some(Tag::Says(_)));
             if whole && opens && !speech && first + k - pieces.0 < end {
                 let (from, until) = (self.book.list[at].start(), self.book.end(to - 1));
                 self.actions.insert(first + k - pieces.0, flatten(&self.chars[from..until]));
@@ -440,26 +447,26 @@ impl<'a> Scene<'a> {
     }
 
     /// Returns the data that must outlive the tokens of the book.
-    pub(super) fn finish(self) -> Told {
-        Told { quotations: self.spans.len(), cast: self.cast, turns: self.turns, actions: self.actions }
+    pub(super) fn finish(self) -> FinishedDialogue {
+        FinishedDialogue { quotations: self.spans.len(), cast: self.cast, turns: self.turns, actions: self.actions }
     }
 }
 
 /// The turns of a book, without references to its tokens.
-pub(super) struct Told {
-    cast: Vec<Draft>,
+pub(super) struct FinishedDialogue {
+    cast: Vec<CharacterDraft>,
     turns: Vec<Turn>,
     actions: BTreeMap<usize, String>,
     quotations: usize,
 }
 
-impl Told {
+impl FinishedDialogue {
     /// Returns the characters, and the speaker of each quotation.
-    pub(super) fn attribute(mut self, verdicts: Vec<Verdict>) -> (Vec<Draft>, Vec<Found>) {
-        let mut found = vec![Found::default(); self.quotations];
+    pub(super) fn attribute(mut self, verdicts: Vec<SpeakerDecision>) -> (Vec<CharacterDraft>, Vec<SpeakerAssignment>) {
+        let mut found = vec![SpeakerAssignment::default(); self.quotations];
         for (turn, verdict) in self.turns.iter().zip(verdicts) {
             for (quote, found) in found.iter_mut().enumerate().take(turn.end).skip(turn.first) {
-                *found = Found {
+                *found = SpeakerAssignment {
                     speaker: verdict.speaker,
                     kind: verdict.kind,
                     confidence: verdict.confidence,

@@ -429,7 +429,7 @@ mod tests {
         let read = book_of("../../../etc/passwd").expect("reads");
         let (chunks, rejects) = chunk(&read, &chapters(&read), &Params::default());
         assert!(chunks[0].text.contains("Yes, it rained") && !read.text.contains("root:"));
-        assert_eq!(rejects[0].reason, "missing_page");
+        assert_eq!(rejects[0].reason, RejectReason::MissingPage);
         assert!(rejects[0].detail.contains("`etc/passwd`"), "{}", rejects[0].detail);
     }
 

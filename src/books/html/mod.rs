@@ -584,7 +584,7 @@ mod tests {
         let page = read(
             "<section id=pg-header class='pg-boilerplate'><div><p>Licence.</p></div></section><p>Story.</p><nav><ol><li>One</ol></nav><p>More.",
         );
-        let matter: Vec<(&str, &str)> =
+        let matter: Vec<(&str, RejectReason)> =
             page.matter.iter().map(|(start, end, reason)| (&page.text[*start..*end], *reason)).collect();
         assert_eq!(matter, [("Licence.", RejectReason::Licence), ("One", RejectReason::Contents)]);
     }

@@ -517,7 +517,7 @@ pub(super) enum Sort {
     /// By id.
     Id,
     /// Most important to its book first, unrated scenes last.
-    Prominence,
+    Salience,
     /// Least grounded first, manually written scenes last.
     Grounding,
     /// Longest first.

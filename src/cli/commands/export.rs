@@ -9,7 +9,7 @@ use super::chunk::usage;
 use crate::cli::args::{ExportArguments, OtherFormat};
 use crate::cli::exit::Exit;
 use crate::cli::output::diagnostics;
-use crate::cli::{Terminal, failed, to_stderr, to_stdout};
+use crate::cli::{to_stderr, to_stdout};
 use crate::dataset::{CONFIGS, Form, Format, Formed, Forms};
 use crate::store::{self, Dataset, LineLimits, SHARD_BYTES, Table};
 
@@ -96,7 +96,7 @@ fn tables(arguments: &ExportArguments, dataset: PathBuf, form: Form) -> Exit {
             tell(&out, &names, files.values().sum(), options.json, options.quiet);
             Exit::Done
         }
-        Err(error) => failed(&error, &Terminal::new()),
+        Err(error) => fault(&error),
     }
 }
 

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use super::chunk::{each, is_pipeline, tell, usage};
 use crate::attribution::aliases::Aliases;
-use crate::attribution::{Attribution, Gender, Kind, lines, read, read_with};
+use crate::attribution::{Attribution, Gender, QuotationKind, attribute, attribute_with, json_lines};
 use crate::cli::args::{ExtractArguments, RunArguments};
 use crate::cli::exit::Exit;
 use crate::cli::output::control_chars::visible;
@@ -78,8 +78,8 @@ fn show(arguments: &ExtractArguments) -> Exit {
 
 fn attribution(book: &Book, aliases: Option<&Aliases>) -> Attribution {
     match aliases {
-        Some(aliases) => read_with(&book.text, book.language, book.script, aliases),
-        None => read(&book.text, book.language, book.script),
+        Some(aliases) => attribute_with(&book.text, book.language, book.script, aliases),
+        None => attribute(&book.text, book.language, book.script),
     }
 }
 
@@ -96,7 +96,7 @@ fn absent(book: &Book, aliases: &Aliases, attribution: &Attribution, quiet: bool
 /// Writes the characters and the first `limit` quotations as JSON Lines.
 fn json(out: &mut impl Write, book: &Book, attribution: &Attribution, limit: usize) -> io::Result<()> {
     let count = attribution.people.len().saturating_add(limit);
-    lines(attribution, &book.slug).take(count).try_for_each(|line| writeln!(out, "{line}"))
+    json_lines(attribution, &book.slug).take(count).try_for_each(|line| writeln!(out, "{line}"))
 }
 
 /// Writes the characters and the first `limit` quotations as a table.
@@ -120,7 +120,7 @@ fn listing(out: &mut impl Write, book: &Book, attribution: &Attribution, limit: 
         let words = shortened(&quotation.text);
         match quotation.speaker.zip(quotation.kind) {
             Some((speaker, kind)) => {
-                let (kind, name) = (Kind::word(kind), visible(&attribution.people[speaker].name));
+                let (kind, name) = (QuotationKind::word(kind), visible(&attribution.people[speaker].name));
                 writeln!(out, "  {place:>22}  {kind:>9} {:.2}  {name}: {words}", quotation.confidence)
             }
             None => writeln!(out, "  {place:>22}  {:>14}  {words}", "unknown"),

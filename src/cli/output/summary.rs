@@ -34,8 +34,8 @@ pub(crate) fn summary(summary: &Summary, on: &str) -> String {
         );
     }
     for (name, lanes, what) in [
-        ("below target", &summary.short, "ended before τ"),
-        ("no samples", &summary.barren, "reached τ without a sample"),
+        ("below target", &summary.dimensions_below_target, "ended before τ"),
+        ("no samples", &summary.dimensions_without_samples, "reached τ without a sample"),
     ] {
         let lanes: Vec<String> =
             lanes.iter().map(|(code, lanes)| format!("{} {}", thousands(*lanes), visible(code))).collect();
@@ -188,8 +188,8 @@ mod tests {
                 "second".to_owned(),
                 AgreementSummary { turns: 456, same_dimension: 0.61, kappa: Some(0.4217) },
             )]),
-            short: of(&[("CR", 2), ("FR", 1)]),
-            barren: of(&[("PA", 1)]),
+            dimensions_below_target: of(&[("CR", 2), ("FR", 1)]),
+            dimensions_without_samples: of(&[("PA", 1)]),
             role_data: BTreeMap::new(),
             turn_faults: of(&[("cut_ending", 1), ("own_name:mended", 1_200)]),
             rejected: BTreeMap::from([("extract".to_owned(), of(&[("no_dialogue", 3), ("ungrounded", 1)]))]),
@@ -224,8 +224,8 @@ mod tests {
         left.usd = Some(0.0012);
         left.rows.clear();
         left.per_sample = None;
-        left.short.clear();
-        left.barren.clear();
+        left.dimensions_below_target.clear();
+        left.dimensions_without_samples.clear();
         left.turn_faults.clear();
         left.agreement.clear();
         insta::assert_snapshot!(summary(&left, "dramaturg synthesize pipelines/demo.toml"), @r"

@@ -63,7 +63,7 @@ impl Document {
                 let at = whole_characters(text, line_begin + fault.column().saturating_sub(1));
                 let message = fault.to_string();
                 let message = message.split(" at line ").next().unwrap_or(&message).to_owned();
-                problems.push(Problem::new(At { source, span: at }, format!("no JSON: {message}")));
+                problems.push(Problem::new(At { source, span: at }, format!("invalid JSON: {message}")));
             }
         }
         document

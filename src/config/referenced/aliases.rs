@@ -7,8 +7,8 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::attribution::aliases::{self, Aliases, Known};
-use crate::attribution::{Attribution, Gender, Person, read, read_with};
+use crate::attribution::aliases::{self, Aliases, KnownCharacter};
+use crate::attribution::{Attribution, Gender, Person, attribute, attribute_with};
 use crate::config::document::problems::At;
 use crate::config::document::{Document, PipelineError, Problem, schema_check};
 use crate::config::paths;
@@ -94,7 +94,7 @@ pub fn read_book(
         return Ok((readings, (!absent.is_empty()).then_some(note)));
     }
     let readings: BTreeMap<Language, Attribution> =
-        languages.iter().map(|&language| (language, read(text, language, book.script))).collect();
+        languages.iter().map(|&language| (language, attribute(text, language, book.script))).collect();
     let (own, others): (Vec<_>, Vec<_>) = readings.iter().partition(|(language, _)| **language == book.language);
     let all: Vec<&Attribution> = own.into_iter().chain(others).map(|(_, attribution)| attribution).collect();
     pool.write_aliases(&book.slug, &aliases::text(&book.slug, &all))?;
@@ -104,11 +104,11 @@ pub fn read_book(
 /// Attributes a book in one language with an edited file. In the book's main language the file applies in full.
 fn corrected(book: &Book, text: &str, language: Language, aliases: &Aliases) -> Attribution {
     if language == book.language {
-        return read_with(text, language, book.script, aliases);
+        return attribute_with(text, language, book.script, aliases);
     }
-    let plain = read(text, language, book.script);
+    let plain = attribute(text, language, book.script);
     match aliases.of_part(&plain) {
-        Some(aliases) => read_with(text, language, book.script, &aliases),
+        Some(aliases) => attribute_with(text, language, book.script, &aliases),
         None => plain,
     }
 }
@@ -157,7 +157,7 @@ fn lines(text: &str, problems: &mut Vec<Problem>) -> Aliases {
         if document.complete && !document.has("/quote") {
             schema_check::check::<CharacterLine>(&document, "the line", problems);
             if let Ok(CharacterLine { name, aliases: others, gender, .. }) = serde_json::from_value(document.value) {
-                aliases.people.push(Known { name, aliases: others, gender });
+                aliases.people.push(KnownCharacter { name, aliases: others, gender });
             }
         }
         for problem in &mut problems[before..] {
@@ -352,7 +352,7 @@ mod tests {
                 "{\"name\": \"薛嵩\"}\n{\"aliases\": []}\n",
                 "the line is missing the key `name` at {\"aliases\": []}",
             ),
-            ("a.jsonl", "{\"name\": \"薛嵩\"}\nname\n", "no JSON"),
+            ("a.jsonl", "{\"name\": \"薛嵩\"}\nname\n", "invalid JSON"),
             ("a.txt", "[[people]]\nname = \"Kez\"\n", "none"),
             ("a.txt", "{\"speaker_id\": 0, \"name\": \"Kez\", \"aliases\": []}\n", "none"),
             ("a.json", "\n", "the file has no characters"),
@@ -379,11 +379,12 @@ mod tests {
     fn what_the_program_prints_it_takes() {
         for language in Language::ALL {
             let book = book(language);
-            let attribution = read(&book.text, language, false);
-            let printed = crate::attribution::lines(&attribution, "tide");
+            let attribution = attribute(&book.text, language, false);
+            let printed = crate::attribution::json_lines(&attribution, "tide");
             let printed: String = printed.map(|line| line.to_string() + "\n").collect();
             let read = parse(Path::new("out.jsonl"), &printed, false).unwrap();
-            let genders = Aliases::of(&attribution).people.into_iter().map(|person| Known { gender: None, ..person });
+            let genders =
+                Aliases::of(&attribution).people.into_iter().map(|person| KnownCharacter { gender: None, ..person });
             assert_eq!(read.people, genders.collect::<Vec<_>>());
         }
     }

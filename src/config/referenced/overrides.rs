@@ -53,7 +53,7 @@ pub struct Edit {
     /// The text that replaces the source model's reply.
     #[schemars(length(min = 1))]
     pub reference: String,
-    /// The reason, for the column `edited`.
+    /// The reason, for the column `edit_reason`.
     #[schemars(length(min = 1))]
     pub reason: String,
 }
@@ -178,7 +178,7 @@ impl Exclusions {
         }
         if let Some(edit) = self.edits.get(&sample.id) {
             sample.reference.clone_from(&edit.reference);
-            sample.edited = Some(edit.reason.clone());
+            sample.edit_reason = Some(edit.reason.clone());
         }
         Some(sample)
     }

@@ -7,8 +7,8 @@ use std::ops::Range;
 use super::yaml::{self, Pair, Yaml};
 use super::{CardFault, Division};
 use crate::stages::export::SplitRows;
-use crate::stages::export::card::front_matter::quoted;
 use crate::stages::export::features::features;
+use crate::stages::export::yaml_text::scalar;
 
 pub(crate) const CONFIGS: &str = "configs";
 pub(crate) const INFO: &str = "dataset_info";
@@ -16,17 +16,6 @@ pub(crate) const NAME: &str = "config_name";
 pub(crate) const FILES: &str = "data_files";
 pub(crate) const FOLDER: &str = "data_dir";
 const FEATURES: &str = "features";
-
-/// Words that unquoted YAML does not read as strings.
-const OTHERS: [&str; 9] = ["true", "false", "yes", "no", "on", "off", "y", "n", "null"];
-
-/// Writes a name, quoted if YAML would not read it as a string, such as `no` and `1`.
-pub(crate) fn scalar(name: &str) -> String {
-    let is_plain = name.starts_with(|c: char| c.is_ascii_alphabetic())
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || "_-./*".contains(c))
-        && !OTHERS.contains(&name.to_lowercase().as_str());
-    if is_plain { name.to_owned() } else { quoted(name) }
-}
 
 /// Returns the column names that `dataset_info` lists for each config.
 pub(crate) fn features_of(pairs: &[Pair]) -> BTreeMap<String, BTreeSet<String>> {

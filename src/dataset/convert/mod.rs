@@ -10,7 +10,6 @@ pub use table_formats::{Form, Lines};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use crate::pipeline::RunError;
 use crate::store::{self, Dataset, LineFiles, LineLimits, NewFolder, StoreError};
 
 /// Options of a conversion.
@@ -31,7 +30,7 @@ pub struct Forms {
 }
 
 /// Writes the tables and returns the number of rows by file, relative to the folder.
-pub fn forms(forms: &Forms) -> Result<BTreeMap<String, usize>, RunError> {
+pub fn forms(forms: &Forms) -> Result<BTreeMap<String, usize>, StoreError> {
     let dataset = Dataset::open(&forms.dataset)?;
     let is_list = forms.form == Form::Coser;
     let limits = if is_list { LineLimits { bytes: u64::MAX, lines: u64::MAX } } else { forms.limits };

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use polars::prelude::{DataFrame, PolarsError, PolarsResult};
 use serde_json::{Map, Value, json};
 
-use crate::cells::{Cells, unwritten, write_fields};
+use crate::cells::{Cells, unrepresentable_field, write_fields};
 
 /// A format of a table's rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,7 +94,7 @@ impl Lines {
             .filter(|column| form != Form::Messages || EVALUATED.contains(&column.name().as_str()));
         let columns = columns.map(|column| {
             // The other formats select their own columns.
-            if let Some((path, kind)) = unwritten(column).filter(|_| form.config().is_none()) {
+            if let Some((path, kind)) = unrepresentable_field(column).filter(|_| form.config().is_none()) {
                 let form = form.name();
                 let fault = format!(
                     "`{path}` has values of the type {kind}, which {form} cannot represent; remove the column from \
@@ -328,7 +328,7 @@ mod tests {
     #[test]
     fn csv_is_flat_and_keeps_what_it_quotes() {
         let lines = lines(Form::Csv, "samples");
-        assert!(lines[0].starts_with("id,language,dimension,target,") && lines[0].ends_with(",verdicts,edited\n"));
+        assert!(lines[0].starts_with("id,language,dimension,target,") && lines[0].ends_with(",verdicts,edit_reason\n"));
         let row = &lines[1];
         assert!(row.contains(",\"[{\"\"role\"\":\"\"system\"\","), "{row}");
         let mut cells = vec![String::new()];

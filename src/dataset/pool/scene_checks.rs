@@ -43,8 +43,8 @@ pub(crate) fn faults(scene: &Scene) -> Vec<SenseFault> {
         let message = format!("`language` is `{}`, but the texts are not", scene.language);
         faults.push(SenseFault::new("/language", message, format!("`{other}`")));
     }
-    if scene.prominence.is_some_and(|prominence| !(1..=100).contains(&prominence)) {
-        faults.push(SenseFault::new("/prominence", "`prominence` is out of range", "an integer from 1 to 100"));
+    if scene.salience.is_some_and(|salience| !(1..=100).contains(&salience)) {
+        faults.push(SenseFault::new("/salience", "`salience` is out of range", "an integer from 1 to 100"));
     }
     let bounds = span(("", scene.start, scene.end), &mut faults);
     cast(scene, &mut faults);
@@ -264,8 +264,8 @@ mod tests {
                 ("/id", json!(" "), "/id"),
                 ("/situation", json!(""), "/situation"),
                 ("/language", json!(other), "/language"),
-                ("/prominence", json!(101), "/prominence"),
-                ("/prominence", json!(0), "/prominence"),
+                ("/salience", json!(101), "/salience"),
+                ("/salience", json!(0), "/salience"),
                 ("/end", json!(10), "/end"),
                 ("/end", json!(9), "/end"),
                 ("/end", Value::Null, "/start"),

@@ -50,7 +50,7 @@ impl Carried {
                     let (own, scenes) = (cells("id")?, cells("scene_id")?);
                     for row in 0..group.height() {
                         let word = |cells: &Option<Cells>| {
-                            cells.as_ref().and_then(|cells| cells.word(row)).unwrap_or_default().into_owned()
+                            cells.as_ref().and_then(|cells| cells.value_text(row)).unwrap_or_default().into_owned()
                         };
                         let id = word(&own);
                         let split = by_id.get(id.as_str()).or_else(|| by_scene.get(word(&scenes).as_str()));

@@ -53,7 +53,7 @@ fn check_columns(config: &str, params: &Params, has: &[String]) -> Result<(), Sp
 fn check_values(config: &str, params: &Params, group: &DataFrame) -> Result<(), SplitError> {
     for name in named(params).flat_map(|word| split::column_of(config, word)) {
         let Ok(column) = group.column(&name) else { continue };
-        let is_binary = crate::cells::unwritten(column).is_some();
+        let is_binary = crate::cells::unrepresentable_field(column).is_some();
         if is_binary || column.dtype().is_nested() {
             let kind = if is_binary { "bytes" } else { "lists or structs" };
             return Err(SplitError::NoValues { config: config.to_owned(), column: name, kind: kind.to_owned() });

@@ -8,6 +8,7 @@
 //! to [`UNUSED`] instead of being dropped.
 
 pub(crate) mod apply;
+mod compared_text;
 mod conversations;
 mod cross_split;
 mod error;
@@ -23,10 +24,11 @@ mod split_priority;
 mod tests;
 
 pub use apply::{Split, SplitDone, split};
+pub use compared_text::Kind;
 pub use cross_split::{Guarded, straddling};
 pub use error::SplitError;
 pub use rows::{CONFIGS, Relation, Rows, column_of, needed};
-pub use similarity::{Kind, alike, untold};
+pub use similarity::{alike, untold};
 pub use split_priority::Guard;
 
 use std::collections::BTreeMap;

@@ -7,7 +7,7 @@ use polars::prelude::{DataFrame, PolarsResult};
 use serde::{Deserialize, Serialize};
 
 use super::Params;
-use super::similarity::Kind;
+use super::compared_text::Kind;
 use crate::cells::Cells;
 use crate::schema::Language;
 
@@ -150,7 +150,7 @@ impl Rows {
             Err(_) => Ok(None),
         };
         let word = |cells: &Option<Cells>, row: usize| {
-            cells.as_ref().and_then(|cells| cells.word(row)).unwrap_or_default().into_owned()
+            cells.as_ref().and_then(|cells| cells.value_text(row)).unwrap_or_default().into_owned()
         };
         let rows = 0..frame.height();
         let (ids, languages) = (cells("id")?, cells("language")?);
@@ -159,7 +159,7 @@ impl Rows {
         self.languages.extend(rows.clone().map(language));
         for (relation, keys) in &mut self.keys {
             let values = cells(relation.column(config).expect("`keys` has only relations with a column"))?;
-            let value = |row| values.as_ref().and_then(|values| values.word(row));
+            let value = |row| values.as_ref().and_then(|values| values.value_text(row));
             keys.extend(rows.clone().map(|row| value(row).map(|value| self.words.number(&value))));
         }
         if let Some(by) = &params.by {

@@ -173,7 +173,7 @@ impl References {
     fn add_turns(&mut self, group: &Group<'_>) {
         let Some(turns) = group.cells("turns") else { return };
         let (Some(dimensions), Some(scores)) = (turns.field("dimension"), turns.field("score")) else { return };
-        if !matches!((dimensions, scores), (Cells::Text(_), Cells::Small(_) | Cells::Number(_) | Cells::Large(_))) {
+        if !matches!((dimensions, scores), (Cells::Text(_), Cells::Int8(_) | Cells::Int32(_) | Cells::Int64(_))) {
             return;
         }
         for row in 0..group.height {
@@ -216,7 +216,7 @@ impl References {
         }
         for ((column, field), there) in OF_TURN.into_iter().zip(turn.texts) {
             // A reference may have been edited by hand; `conversations` keeps the model's reply.
-            let is_edited = column == "reference" && group.text("edited", row).is_some();
+            let is_edited = column == "reference" && group.text("edit_reason", row).is_some();
             if !is_edited && differ(there, print(group, column, row)) {
                 open(
                     column,

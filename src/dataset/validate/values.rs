@@ -119,7 +119,7 @@ mod tests {
         for needed in ["book", "character_type", "dimension", "reference", "language"] {
             assert!(values.needed.iter().any(|column| column == needed), "{needed}");
         }
-        for free in ["id", "scene_id", "target", "edited", "score"] {
+        for free in ["id", "scene_id", "target", "edit_reason", "score"] {
             assert!(!values.needed.iter().any(|column| column == free), "{free}");
         }
         let values = Values::new("conversations");

@@ -393,7 +393,7 @@ fn acts_of(scenes: &[Scene], language: Option<Language>) -> Vec<Act> {
 
 /// Reads the roles of a script.
 fn script_roles(params: &instruct::Params, script: &Book, rejects: &mut Vec<Reject>) -> Vec<Role> {
-    let attribution = attribution::read(&script.text, script.language, true);
+    let attribution = attribution::attribute(&script.text, script.language, true);
     let acts: Vec<Act> = extract::acts(&attribution, &script.text)
         .iter()
         .map(|utterances| Act::new(utterances, str::to_owned))

@@ -76,7 +76,7 @@ pub(super) fn only_verdicts(session: Session, judges: &[String]) -> Session {
         return session;
     }
     let judges = judges.to_vec();
-    session.replaying_but(move |ask, draw, model| stages::simulate::is_further_verdict(&judges, ask, draw, model))
+    session.replaying_but(move |draw| stages::simulate::is_further_verdict(&judges, draw))
 }
 
 /// Runs the stages and writes their results.
@@ -103,8 +103,8 @@ async fn go(runner: &Arc<Runner>, folder: &RunFolder, begun: Instant) -> Result<
     }
 
     let mut summary = Summary::new(folder.path(), &runner.session.usage_tracker, &records.rejects);
-    summary.short.clone_from(&records.short);
-    summary.barren.clone_from(&records.barren);
+    summary.dimensions_below_target.clone_from(&records.dimensions_below_target);
+    summary.dimensions_without_samples.clone_from(&records.dimensions_without_samples);
     summary.role_data.clone_from(records.roles.sides.tallies());
     summary.turn_faults = records.played.turn_faults();
     if runner.options.until == Stage::Export {
@@ -140,8 +140,8 @@ async fn go(runner: &Arc<Runner>, folder: &RunFolder, begun: Instant) -> Result<
             figures: &figures,
             chunks,
             rejects: &records.rejects,
-            short: &records.short,
-            barren: &records.barren,
+            dimensions_below_target: &records.dimensions_below_target,
+            dimensions_without_samples: &records.dimensions_without_samples,
             rights: &rights,
             each_sample: summary.per_sample.map(|each| [each.calls, each.billed, each.cacheable]),
             readings: &records.readings(&rights, &index, &figures)?,

@@ -60,7 +60,10 @@ impl Runner {
         }
         for end in plays.all().await {
             self.reject(records, end.rejects);
-            for (dimensions, lanes) in [(end.short, &mut records.short), (end.barren, &mut records.barren)] {
+            for (dimensions, lanes) in [
+                (end.short, &mut records.dimensions_below_target),
+                (end.barren, &mut records.dimensions_without_samples),
+            ] {
                 for dimension in dimensions {
                     *lanes.entry(dimension).or_default() += 1;
                 }

@@ -10,7 +10,7 @@ use super::chapters::count;
 use super::chunks::{is_border, is_open, paragraph_ends, sentence_ends};
 use crate::llm::{Ask, AskError, Model, Offline, OfflineAnswer};
 use crate::prompt::{PromptError, Prompts};
-use crate::schema::{Book, Chunk, Language, Message, Reject, Stage};
+use crate::schema::{Book, Chunk, Draw, Language, Message, Reject, Stage};
 
 /// The number of boundaries of one book that are asked about concurrently.
 const AT_ONCE: usize = 16;
@@ -38,7 +38,7 @@ pub async fn borders<'m>(
     let calls: Vec<_> = chunks
         .windows(2)
         .map(|pair| {
-            let (model, draw) = (model(pair[0].language), format!("{}/border", pair[0].id()));
+            let (model, draw) = (model(pair[0].language), Draw::Boundary { chunk: pair[0].id() });
             // A boundary where boilerplate was left out between two chunks cannot move.
             let meet = pair[0].end == pair[1].start;
             let ask = if meet { FindBorder::new(book, &pair[0], &pair[1]) } else { None };
@@ -68,7 +68,7 @@ pub async fn borders<'m>(
 async fn answer(
     model: &Model,
     ask: Option<FindBorder>,
-    draw: String,
+    draw: Draw,
 ) -> Option<(FindBorder, Result<FoundBorder, AskError>)> {
     let ask = ask?;
     let answer = model.ask(&ask, &draw).await;
@@ -602,7 +602,7 @@ mod tests {
             let (planned, chunks, rejects) = scripted(&story(language), 500, &[("a-book/0/border", bad)]).await;
             assert_eq!(chunks[0].end, planned[0].end);
             assert_eq!(
-                (rejects[0].stage.as_str(), rejects[0].id.as_str(), rejects[0].reason.name()),
+                (rejects[0].stage.name(), rejects[0].id.as_str(), rejects[0].reason.name()),
                 ("chunk", "a-book/0", "bad_reply")
             );
             assert!(rejects[0].detail.contains("opens_with"), "{}", rejects[0].detail);
@@ -629,7 +629,8 @@ mod tests {
         (chunks[0].start, chunks[0].end) = (0, border);
         chunks.push(after);
         let ask = FindBorder::new(&book, &chunks[0], &chunks[1]).expect("neighbours");
-        let answer = model(&Arc::new(Script::default())).ask(&ask, "x").await.expect("answers");
+        let answer =
+            model(&Arc::new(Script::default())).ask(&ask, &Draw::Other("x".to_owned())).await.expect("answers");
         ask.check(&answer).expect("its own check");
         let opens = ask.before.iter().chain(&ask.after).find(|paragraph| paragraph.number == answer.opens_with);
         (answer.cuts, opens.expect("shown").text.chars().take(6).collect(), answer.continues)

@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 use super::chapters::boilerplate::reasons::NOT_CHOSEN;
 use crate::books::ChunkError;
-use crate::schema::{Book, Chapter, Level, Matter, RejectReason};
+use crate::schema::{Book, Chapter, Level, Matter};
 
 /// Chapter numbers such as `1-12` or `1-3, 7, 20-`, counted from 1 in the order of the book.
 ///
@@ -191,6 +191,7 @@ fn leave_out(book: &mut Book, start: u32, end: u32, first: u32, last: u32) {
 mod tests {
     use super::*;
     use crate::books::read;
+    use crate::schema::RejectReason;
     use crate::stages::chunk::chunks::chunk;
     use crate::stages::chunk::{Params, chapters};
 
@@ -222,7 +223,7 @@ mod tests {
     }
 
     /// Returns the remaining text, and the rejects as (reason, detail up to its position).
-    fn chosen(path: &str, text: &str, choice: &str) -> Result<(String, Vec<(String, String)>), String> {
+    fn chosen(path: &str, text: &str, choice: &str) -> Result<(String, Vec<(RejectReason, String)>), String> {
         let mut book = read(path, text.as_bytes(), None).expect("reads");
         let chapters = chapters(&book);
         let choice: Choice = choice.parse().expect("a choice");
@@ -243,7 +244,7 @@ mod tests {
             let (text, rejects) = chosen("rain.txt", &text, choice).expect("chosen");
             let told: Vec<&str> = ["Mud", "Sun", "Ash", "Oak"].into_iter().filter(|word| text.contains(word)).collect();
             let left: Vec<String> =
-                rejects.into_iter().filter(|(reason, _)| reason == NOT_CHOSEN).map(|(_, detail)| detail).collect();
+                rejects.into_iter().filter(|(reason, _)| *reason == NOT_CHOSEN).map(|(_, detail)| detail).collect();
             (told.join(" "), left.join("; "), text)
         };
         let (all, left, whole) = told("1-");

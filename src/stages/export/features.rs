@@ -7,7 +7,7 @@ use polars::prelude::{DataFrame, DataType, Field, Series, TimeUnit};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::Value;
 
-use crate::dataset::card_update::front_matter::scalar;
+use super::yaml_text::scalar;
 use crate::schema::{Character, Conversation, Reject, RoleGeneral, RoleProfile, RoleSpecific, Sample, Scene};
 
 /// Why a column of the program's own tables always has a type name.
@@ -288,7 +288,7 @@ mod tests {
         assert!(
             features(&tables[2].frame, 0)
                 .unwrap()
-                .ends_with("- name: model\n  dtype: string\n- name: prominence\n  dtype: int32\n")
+                .ends_with("- name: model\n  dtype: string\n- name: salience\n  dtype: int32\n")
         );
     }
 
@@ -330,8 +330,11 @@ mod tests {
             bytes.total()
         };
         // `rejected`: four columns of three strings, each with an offset, plus the UTF-8 bytes of the strings.
-        let strings: usize =
-            records().rejects.iter().map(|r| r.stage.len() + r.id.len() + r.reason.len() + r.detail.len()).sum();
+        let strings: usize = records()
+            .rejects
+            .iter()
+            .map(|r| r.stage.name().len() + r.id.len() + r.reason.name().len() + r.detail.len())
+            .sum();
         assert_eq!(arrow_bytes(&tables[4].frame), 4 * 3 * 4 + strings);
         // Lists have offsets, and columns with nulls one bit per row.
         let characters = tables[3].frame.select(["book", "lines", "type"]).unwrap();

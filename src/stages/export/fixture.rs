@@ -62,7 +62,7 @@ pub(super) fn sample(id: &str, language: Language) -> Sample {
         conversation_id: id.split('#').next().unwrap().to_owned(),
         turn: if zh { 5 } else { 2 },
         verdicts: if zh { vec![verdict()] } else { vec![] },
-        edited: zh.then(|| "原句有错字".to_owned()),
+        edit_reason: zh.then(|| "原句有错字".to_owned()),
     }
 }
 
@@ -130,7 +130,7 @@ fn scene(id: &str, language: Language) -> Scene {
         start: Some(120),
         end: Some(480),
         summary: pick("They wait.", "二人候船。"),
-        prominence: (!zh).then_some(64),
+        salience: (!zh).then_some(64),
         worldview: pick("A port in winter.", "江南水乡，旧时渡口。"),
         situation: pick("The ferry is late.", "夜雨，船未到。"),
         motivations: if zh {
@@ -218,7 +218,7 @@ pub(crate) fn records() -> Records {
                 base_model: "strong".into(),
                 judge_model: "strong".into(),
                 scene_id: "渡口@88".into(),
-                wave: 0,
+                batch: 0,
                 ended_by: EndedBy::Director,
                 quality: Some(Quality::High),
                 quality_rationale: Some("一来一往，句句有着落。".into()),
@@ -234,7 +234,7 @@ pub(crate) fn records() -> Records {
                 base_model: "strong".into(),
                 judge_model: "strong".into(),
                 scene_id: "harbour@120".into(),
-                wave: 1,
+                batch: 1,
                 ended_by: EndedBy::MaxTurns,
                 quality: None,
                 quality_rationale: None,
@@ -270,7 +270,12 @@ pub(crate) fn records() -> Records {
             },
         ],
         rejects: vec![
-            Reject::new(Stage::Simulate, "ada-crane/writer/0", "quality", "the reviewer rated it `moderate`"),
+            Reject::new(
+                Stage::Simulate,
+                "ada-crane/writer/0",
+                RejectReason::Quality(Quality::Moderate),
+                "the reviewer rated it `moderate`",
+            ),
             Reject::new(Stage::Extract, "渡口/2", RejectReason::NoDialogue, "对白少于 4 句"),
             Reject::new(Stage::Extract, "harbour/1", RejectReason::NoDialogue, "1 utterance, 4 are asked for"),
         ],
@@ -315,7 +320,7 @@ pub(crate) fn about() -> About {
         ],
         tau: 2,
         emphasis: 0.7,
-        wave: 4,
+        batch_size: 4,
         keep_source: 3,
         sample: 2,
         prompts: std::collections::BTreeMap::from([("select/judge.en".to_owned(), "0123abcd".to_owned())]),

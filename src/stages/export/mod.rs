@@ -19,6 +19,7 @@ pub(crate) mod role_tables;
 mod split_rows;
 mod tables;
 mod tally;
+pub(crate) mod yaml_text;
 
 pub use amounts::{dollars, percent, thousands};
 pub use card::{About, AboutBook, AboutPart, card};

@@ -43,7 +43,7 @@ impl Row for Sample {
     fn count(&self, tally: &mut Tally) {
         tally.language(self.language);
         tally.sample(&self.dimension, self.language, self.character_type);
-        tally.edited += usize::from(self.edited.is_some());
+        tally.edited += usize::from(self.edit_reason.is_some());
     }
 }
 
@@ -131,7 +131,7 @@ fn samples(rows: &[&Sample]) -> Result<Vec<Column>, ColumnError> {
         text("conversation_id", rows, |row| row.conversation_id.as_str()),
         number("turn", rows, |row| row.turn)?,
         verdicts(rows.iter().map(|row| row.verdicts.as_slice()))?,
-        text("edited", rows, |row| row.edited.as_deref()),
+        text("edit_reason", rows, |row| row.edit_reason.as_deref()),
     ])
 }
 
@@ -143,7 +143,7 @@ fn conversations(rows: &[&Conversation]) -> Result<Vec<Column>, ColumnError> {
         text("source_model", rows, |row| row.source_model.as_str()),
         text("base_model", rows, |row| row.base_model.as_str()),
         text("scene_id", rows, |row| row.scene_id.as_str()),
-        number("wave", rows, |row| row.wave)?,
+        number("batch", rows, |row| row.batch)?,
         text("ended_by", rows, |row| EndedBy::name(row.ended_by)),
         text("quality", rows, |row| row.quality.map(Quality::name)),
         text("quality_rationale", rows, |row| row.quality_rationale.as_deref()),
@@ -168,7 +168,7 @@ fn scenes(rows: &[&Scene]) -> Result<Vec<Column>, ColumnError> {
         dialogues(rows.iter().map(|row| row.dialogue.as_slice()))?,
         share("grounding", rows, |row| row.grounding),
         text("model", rows, |row| row.model.as_deref()),
-        number("prominence", rows, |row| row.prominence.map(u32::from))?,
+        number("salience", rows, |row| row.salience.map(u32::from))?,
     ])
 }
 
@@ -375,7 +375,7 @@ mod tests {
                     "verdicts[].rationale string",
                     "verdicts[].score_source_first int8",
                     "verdicts[].score_base_first int8",
-                    "edited string",
+                    "edit_reason string",
                 ],
             ],
             "conversations" => &[&[
@@ -385,7 +385,7 @@ mod tests {
                 "source_model string",
                 "base_model string",
                 "scene_id string",
-                "wave int32",
+                "batch int32",
                 "ended_by string",
                 "quality string",
                 "quality_rationale string",
@@ -444,7 +444,7 @@ mod tests {
                 "dialogue[].similarity float64",
                 "grounding float64",
                 "model string",
-                "prominence int32",
+                "salience int32",
             ]],
             "characters" => &[
                 &["id string", "name string", "language string", "type string", "book string", "worldview string"],
@@ -503,7 +503,7 @@ mod tests {
         }
         for scene in &mut bare.scenes {
             (scene.motivations, scene.characters, scene.dialogue) = (vec![], vec![], vec![]);
-            scene.prominence = None;
+            scene.salience = None;
         }
         for character in &mut bare.characters {
             (character.book, character.worldview, character.model) = (None, None, None);
@@ -549,8 +549,8 @@ mod tests {
         assert_eq!(value(0, "target", 2), AnyValue::String("FR"));
         assert_eq!(value(0, "score", 0), AnyValue::Int8(1));
         assert!(value(1, "quality", 0).is_null());
-        assert_eq!(value(2, "prominence", 0), AnyValue::Int32(64));
-        assert!(value(2, "prominence", 1).is_null());
+        assert_eq!(value(2, "salience", 0), AnyValue::Int32(64));
+        assert!(value(2, "salience", 1).is_null());
         assert!(value(3, "book", 1).is_null());
         for (table, name) in [(0, "scene_characters"), (1, "turns"), (2, "motivations"), (3, "lines"), (3, "aliases")] {
             let column = tables[table].frame.column(name).unwrap();

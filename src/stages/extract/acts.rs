@@ -85,11 +85,11 @@ fn utterance(speaker: String, action: Option<String>, speech: Option<String>, pl
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::attribution::read;
+    use crate::attribution::attribute;
     use crate::schema::Language;
 
     fn told(text: &str, language: Language) -> Vec<Vec<String>> {
-        let attribution = read(text, language, true);
+        let attribution = attribute(text, language, true);
         let line = |utterance: &Utterance| format!("{}|{}", utterance.speaker, utterance.content());
         acts(&attribution, text).iter().map(|act| act.iter().map(line).collect()).collect()
     }

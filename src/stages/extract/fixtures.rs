@@ -1,7 +1,7 @@
 //! Small books with manual attribution, for the tests of this stage.
 
 use super::book_index::BookFacts;
-use crate::attribution::{Attribution, Gender, Kind, Paragraph, Person, Quotation};
+use crate::attribution::{Attribution, Gender, Paragraph, Person, Quotation, QuotationKind};
 use crate::schema::{Book, Chunk, Language};
 
 /// Builds an attribution: each line is a paragraph, `“…”` is speech, and `speakers` are in order of speech (out of
@@ -31,7 +31,7 @@ pub(crate) fn attribution(text: &str, people: &[(&str, &[&str], Gender)], speake
                         end: at,
                         text: words,
                         speaker,
-                        kind: Some(Kind::Explicit),
+                        kind: Some(QuotationKind::Explicit),
                         confidence: 1.0,
                         action: None,
                     });

@@ -34,7 +34,7 @@ use self::grounding::Ground;
 use self::lexicon::Key;
 use self::scenes::Draft;
 use crate::llm::{AskError, Model};
-use crate::schema::{Attribute, Chunk, Language, Reject, RejectReason, Scene, Stage};
+use crate::schema::{Attribute, Chunk, Draw, Language, Reject, RejectReason, Scene, Stage};
 
 /// The stage's prompt templates, as (name, source).
 pub const PROMPTS: &[(&str, &str)] = &[
@@ -176,8 +176,8 @@ async fn find(
     chunk: &Chunk,
     rejects: &mut Vec<Reject>,
 ) -> Result<FoundScenes, AskError> {
-    let draw = format!("{}/scenes", chunk.id());
-    let mut answer = match model.ask(&ask, &draw).await {
+    let draw = |is_second| Draw::Scenes { chunk: chunk.id(), is_second };
+    let mut answer = match model.ask(&ask, &draw(false)).await {
         Ok(answer) => answer,
         Err(error) if error.ends_the_run() => return Err(error),
         Err(error) => {
@@ -187,7 +187,7 @@ async fn find(
     };
     let Some(first) = answer_checks::doubt(&ask, &answer) else { return Ok(answer) };
     let again = FindScenes { doubt: Some(first.told.clone()), ..ask.clone() };
-    match model.ask(&again, &format!("{draw}/again")).await {
+    match model.ask(&again, &draw(true)).await {
         Ok(second) => answer = second,
         Err(error) if error.ends_the_run() => return Err(error),
         Err(error) => rejects.push(Reject::new(Stage::Extract, chunk.id(), error.reason(), error.detail())),
@@ -250,7 +250,7 @@ async fn describe(
 ) -> Result<(), AskError> {
     let id = draft.id(book);
     let ask = describe_scene(book, opening, &draft, &extracted.carry);
-    match model.ask(&ask, &format!("{id}/describe")).await {
+    match model.ask(&ask, &Draw::SceneDescription { scene: id.clone() }).await {
         Ok(mut answer) => {
             let foreign = scenes::leave_foreign_out(&mut answer, book.language);
             if !foreign.is_empty() {
@@ -605,7 +605,7 @@ mod tests {
                 }),
             );
             let reject = draft.fault(&Params::default(), &book).expect("ungrounded");
-            assert_eq!(reject.reason, "ungrounded");
+            assert_eq!(reject.reason, RejectReason::Ungrounded);
             assert!(reject.detail.starts_with("1 of 4"), "{}", reject.detail);
             assert_eq!(draft.dialogue[1].grounded, Some(Grounded::Absent));
         }
@@ -618,13 +618,13 @@ mod tests {
             draft.fault(&Params::default(), &book).map(|reject| reject.reason)
         };
         let (first, second) = (line("Anna", "Is anybody there?"), line("Boris", "There is nobody here but me."));
-        assert_eq!(reason(Vec::new()).as_deref(), Some("no_dialogue"));
-        assert_eq!(reason(vec![first.clone(), second]).as_deref(), Some("too_short"));
+        assert_eq!(reason(Vec::new()), Some(RejectReason::NoDialogue));
+        assert_eq!(reason(vec![first.clone(), second]), Some(RejectReason::TooShort));
         let four =
             ["Is anybody there?", "I must see the miller before dark.", "Then you are the miller.", "Who took them?"];
-        assert_eq!(reason(four.map(|speech| line("Anna", speech)).to_vec()).as_deref(), Some("one_speaker"));
+        assert_eq!(reason(four.map(|speech| line("Anna", speech)).to_vec()), Some(RejectReason::OneSpeaker));
         // An utterance can be used only as many times as the book has it.
-        assert_eq!(reason(vec![first.clone(); 4]).as_deref(), Some("too_short"));
+        assert_eq!(reason(vec![first.clone(); 4]), Some(RejectReason::TooShort));
         let wind = FoundLine {
             speaker: "Narrator".to_owned(),
             action: Some("(the wind rises)".to_owned()),

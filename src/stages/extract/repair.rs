@@ -13,7 +13,7 @@ use super::grounding::{Found, Ground, Taken};
 use super::scenes::{Draft, round};
 use crate::llm::{Ask, AskError, Model, Offline, OfflineAnswer};
 use crate::prompt::{PromptError, Prompts};
-use crate::schema::{Grounded, Language, Message, Reject, RejectReason, Stage};
+use crate::schema::{Draw, Grounded, Language, Message, Reject, RejectReason, Stage};
 
 /// The maximum number of utterances in one call.
 const MOST_LINES: usize = 24;
@@ -99,7 +99,7 @@ pub(super) async fn repair(
         let shown = &missing[..missing.len().min(MOST_LINES)];
         let ask = ask(params, book, ground, draft, shown);
         let id = draft.id(book);
-        let draw = if round == 0 { format!("{id}/repair") } else { format!("{id}/repair/again{round}") };
+        let draw = Draw::SceneRepair { scene: id.clone(), round };
         match model.ask(&ask, &draw).await {
             Ok(answer) => take(answer, shown, params, ground, draft),
             Err(error) if error.ends_the_run() => return Err(error),

@@ -502,7 +502,7 @@ pub(super) fn scene(
         grounding: Some(round(draft.grounding())),
         chapter: draft.chapter,
         summary: draft.summary,
-        prominence: draft.prominence,
+        salience: draft.prominence,
         // An empty answer does not erase the worldview.
         worldview: Some(answer.worldview.trim())
             .filter(|told| !told.is_empty())

@@ -175,7 +175,7 @@ mod tests {
         }
     }
 
-    fn taken(params: &Params, given: &[Instruction]) -> (Vec<String>, Vec<String>) {
+    fn taken(params: &Params, given: &[Instruction]) -> (Vec<String>, Vec<RejectReason>) {
         let (taken, rejects) = general(params, given, 7, NonZeroUsize::MIN);
         let texts = taken.into_iter().map(|general| format!("{} {}", general.language, general.text)).collect();
         (texts, rejects.into_iter().map(|reject| reject.reason).collect())
@@ -188,9 +188,9 @@ mod tests {
             &Params::default(),
             &[instruction("Say a word", &answer(96)), instruction("Count again now", &answer(97))],
         );
-        assert_eq!((kept, rejects), (vec!["en Say a word".to_owned()], vec!["long_instruction".to_owned()]));
+        assert_eq!((kept, rejects), (vec!["en Say a word".to_owned()], vec![RejectReason::LongInstruction]));
         let (kept, rejects) = taken(&Params::default(), &[instruction("写字", &"字".repeat(199))]);
-        assert_eq!((kept.len(), rejects), (0, vec!["long_instruction".to_owned()]));
+        assert_eq!((kept.len(), rejects), (0, vec![RejectReason::LongInstruction]));
     }
 
     #[test]
@@ -202,7 +202,7 @@ mod tests {
             instruction("说出三条欧洲的河。", "莱茵河、卢瓦尔河、波河。"),
         ];
         let (kept, rejects) = taken(&Params::default(), &given);
-        assert_eq!((kept.len(), rejects), (3, vec!["duplicate".to_owned()]));
+        assert_eq!((kept.len(), rejects), (3, vec![RejectReason::Duplicate]));
         let mut other = given.clone();
         other.reverse();
         assert_eq!(taken(&Params::default(), &other).0, kept);
@@ -230,7 +230,7 @@ mod tests {
         ];
         let params = Params { max_instructions: ByLanguage { en: 2, zh: 2 }, ..Params::default() };
         let (kept, rejects) = taken(&params, &given);
-        assert_eq!((kept.len(), rejects), (2, vec!["not_sampled".to_owned()]));
+        assert_eq!((kept.len(), rejects), (2, vec![RejectReason::NotSampled]));
     }
 
     #[test]

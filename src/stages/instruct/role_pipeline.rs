@@ -16,7 +16,8 @@ use super::segments::{DESCRIPTION, segments};
 use super::triplets::{AskDescription, AskSegment, Triplets, angle};
 use crate::llm::{AskError, Model};
 use crate::schema::{
-    Distinctness, Form, Reject, RejectReason, RoleGeneral, RoleProfile, RoleSpecific, Split, Stage, TripletKind,
+    Distinctness, Draw, Form, Reject, RejectReason, RoleCall, RoleGeneral, RoleProfile, RoleSpecific, Split, Stage,
+    TripletKind,
 };
 
 /// Concurrent calls per role; the model's own limits are lower.
@@ -58,7 +59,7 @@ pub async fn grade(model: &Model, role: &Role) -> Result<Result<Distinctness, Re
         lines: role.lines.clone(),
         others: role.others.clone(),
     };
-    match model.ask(&ask, &format!("{}/grade", role.id)).await {
+    match model.ask(&ask, &Draw::role(&role.id, RoleCall::Grade)).await {
         Ok(grade) => Ok(Ok(grade.distinctness)),
         Err(error) if error.ends_the_run() => Err(error),
         Err(error) => Ok(Err(Reject::new(Stage::Instruct, &role.id, error.reason(), error.detail()))),
@@ -131,12 +132,12 @@ async fn describe(
         profile: role.profile.clone(),
         lines: role.lines.clone(),
     };
-    let portrait = work.instructor.ask(&ask, &format!("{}/describe", role.id)).await;
+    let portrait = work.instructor.ask(&ask, &Draw::role(&role.id, RoleCall::Portrait)).await;
     done();
     let Some(portrait) = answered(portrait, &role.id, rejects)? else { return Ok(None) };
     let portrait = portrait.trim().to_owned();
     let ask = AddressRole { language: role.language, portrait: portrait.clone() };
-    let description = work.instructor.ask(&ask, &format!("{}/address", role.id)).await;
+    let description = work.instructor.ask(&ask, &Draw::role(&role.id, RoleCall::Address)).await;
     done();
     let description = answered(description, &role.id, rejects)?;
     Ok(description.map(|description| (portrait, description.trim().to_owned())))
@@ -154,7 +155,7 @@ async fn catchphrases(
     }
     let (name, phrases) = (role.name.clone(), role.phrases.clone());
     let ask = ChooseCatchphrases { language: role.language, name, phrases, most };
-    let chosen = work.instructor.ask(&ask, &format!("{}/catchphrases", role.id)).await;
+    let chosen = work.instructor.ask(&ask, &Draw::role(&role.id, RoleCall::Catchphrases)).await;
     done();
     let chosen = answered(chosen, &format!("{}/catchphrases", role.id), rejects)?;
     let mut catchphrases: Vec<String> = Vec::new();
@@ -185,7 +186,8 @@ async fn candidates(
             turns: segment.turns,
             count: params.script_based,
         };
-        let answer = work.instructor.ask(&ask, &format!("{}/segment/{}", role.id, segment.id)).await;
+        let draw = Draw::role(&role.id, RoleCall::Segment(segment.id.clone()));
+        let answer = work.instructor.ask(&ask, &draw).await;
         done();
         (segment.id, answer)
     });
@@ -218,7 +220,7 @@ async fn candidates(
                 angle: angle(n, role.language),
                 count: params.script_agnostic,
             };
-            let answer = work.instructor.ask(&ask, &format!("{}/description/{n}", role.id)).await;
+            let answer = work.instructor.ask(&ask, &Draw::role(&role.id, RoleCall::Description(n))).await;
             done();
             (n, answer)
         });
@@ -303,12 +305,10 @@ async fn replies(
                 instruction: general.text.clone(),
                 behind: behind[place].clone(),
             };
-            let mut draw = format!("{}/general/{}/{n}", role.id, general.id);
-            if !work.player.is_served() {
-                // The request does not contain this data, so the draw must distinguish it.
-                draw = format!("{draw}/{}", ask.behind.hash());
-            }
-            let answer = work.player.ask(&ask, &draw).await;
+            // The request does not contain this data, so the draw must distinguish it.
+            let offline_data = (!work.player.is_served()).then(|| ask.behind.hash());
+            let call = RoleCall::General { instruction: general.id.clone(), reply: n, offline_data };
+            let answer = work.player.ask(&ask, &Draw::role(&role.id, call)).await;
             done();
             (place, n, answer)
         }

@@ -5,7 +5,7 @@ use rand::RngExt as _;
 use super::Params;
 use super::asks::{Criterion, Judge, Judgement};
 use crate::llm::{AskError, Model};
-use crate::schema::{Attribute, Candidate, CastMember, Dimension, Language, Line};
+use crate::schema::{Attribute, Candidate, CastMember, Dimension, Draw, Language, Line, ReplyOrder};
 use crate::seed::seeded;
 
 /// Two replies and the context that a judge needs to compare them.
@@ -62,9 +62,9 @@ pub async fn select(
     params: &Params,
     dimensions: &[Dimension],
     pair: Pair<'_>,
-    draw: &str,
+    draw: impl Fn(ReplyOrder) -> Draw,
 ) -> Result<Selection, AskError> {
-    let mut rng = seeded(judge.session().seed, &["select", draw]);
+    let mut rng = seeded(judge.session().seed, &["select", &draw(ReplyOrder::Drawn).to_string()]);
     let kept = |score| if score <= params.keep_source { Candidate::Source } else { Candidate::Base };
     if pair.source == pair.base {
         let lot = rng.random_range(0..dimensions.len());
@@ -84,7 +84,7 @@ pub async fn select(
     }
     let source_first = rng.random_bool(0.5);
     let turned = |source_first, score| if source_first { score } else { 6 - score };
-    let judgement = judge.ask(&pair.ask(params, dimensions, source_first), draw).await?;
+    let judgement = judge.ask(&pair.ask(params, dimensions, source_first), &draw(ReplyOrder::Drawn)).await?;
     let mut score = turned(source_first, judgement.score);
     let (mut score_source_first, mut score_base_first) = (None, None);
     *(if source_first { &mut score_source_first } else { &mut score_base_first }) = Some(score);
@@ -94,7 +94,7 @@ pub async fn select(
             dimensions.iter().filter(|dimension| dimension.code == judgement.dimension).cloned().collect();
         // The target may not be among the remaining dimensions, so it is not given as a hint.
         let unhinted = Params { hint: false, ..params.clone() };
-        let again = judge.ask(&pair.ask(&unhinted, &named, !source_first), &format!("{draw}-swapped")).await?;
+        let again = judge.ask(&pair.ask(&unhinted, &named, !source_first), &draw(ReplyOrder::Swapped)).await?;
         let other = turned(!source_first, again.score);
         *(if source_first { &mut score_base_first } else { &mut score_source_first }) = Some(other);
         score = mean(score, other);
@@ -162,7 +162,7 @@ mod tests {
         Answered, Ask as _, Budget, Journal, JournalError, OfflineOptions, Record, Reply, Session, Usage,
     };
     use crate::prompt::Prompts;
-    use crate::schema::{Message, Visibility};
+    use crate::schema::{Message, TurnCall, Visibility};
     use crate::stages::select::dimensions;
 
     /// A journal that answers every call with one text, or with none.
@@ -185,6 +185,14 @@ mod tests {
     }
 
     /// Returns a judge that always gives this answer; without one every call is an error.
+    fn judging(turn: u32) -> impl Fn(ReplyOrder) -> Draw {
+        move |order| Draw::turn("lane/0", turn, TurnCall::Judge { extra_judge: None, order })
+    }
+
+    fn other(order: ReplyOrder) -> Draw {
+        Draw::Other(if order == ReplyOrder::Drawn { "d" } else { "d-swapped" }.to_owned())
+    }
+
     fn judge(answer: Option<&str>) -> Model {
         let journal = Arc::new(Scripted(answer.map(str::to_owned)));
         let session = Arc::new(Session::new(7, prompts(), journal, Budget::default(), true));
@@ -218,10 +226,9 @@ mod tests {
         for language in Language::ALL {
             let mut orders = [0, 0];
             for turn in 0..64 {
-                let draw = format!("lane/0/{turn}/judge");
+                let draw = judging(turn);
                 let judge = judge(Some(&answer("CA", 2)));
-                let selection =
-                    select(&judge, &Params::default(), &table, pair(language), &draw).await.expect("judged");
+                let selection = select(&judge, &Params::default(), &table, pair(language), draw).await.expect("judged");
                 assert_eq!(selection.dimension, "CA");
                 let first = selection.rationale.lines().next().expect("the first line identifies the replies");
                 let source_first =
@@ -242,7 +249,7 @@ mod tests {
         for language in Language::ALL {
             // This judge always prefers the first reply.
             let judge = judge(Some(&answer("CA", 1)));
-            let selection = select(&judge, &params, &table, pair(language), "d").await.expect("judged");
+            let selection = select(&judge, &params, &table, pair(language), other).await.expect("judged");
             assert_eq!((selection.score, selection.dimension.as_str()), (3, "CA"));
             let orders = (selection.score_source_first, selection.score_base_first);
             assert_eq!(orders, (Some(1), Some(5)), "the scores of both orders are recorded");
@@ -263,7 +270,7 @@ mod tests {
         let judge = judge(Some(&answer("CA", 3)));
         for (keep_source, kept) in [(3, Candidate::Source), (2, Candidate::Base)] {
             let params = Params { keep_source, ..Params::default() };
-            let selection = select(&judge, &params, &table, pair(Language::En), "d").await.expect("judged");
+            let selection = select(&judge, &params, &table, pair(Language::En), other).await.expect("judged");
             assert_eq!((selection.score, selection.kept), (3, kept));
         }
     }
@@ -273,14 +280,13 @@ mod tests {
         let table = dimensions(None).expect("the table is embedded and tested");
         for language in Language::ALL {
             let equal = Pair { base: "SOURCE", ..pair(language) };
-            let selection = select(&judge(None), &Params::default(), &table, equal, "d").await.expect("no call");
+            let selection = select(&judge(None), &Params::default(), &table, equal, other).await.expect("no call");
             assert_eq!((selection.score, selection.dimension.as_str()), (3, "RR"));
             let untargeted = Pair { target: None, ..equal };
-            let draw = |turn: u32| format!("lane/0/{turn}/judge");
             let mut found = std::collections::BTreeSet::new();
             for turn in 0..40 {
                 let selection =
-                    select(&judge(None), &Params::default(), &table, untargeted, &draw(turn)).await.expect("no call");
+                    select(&judge(None), &Params::default(), &table, untargeted, judging(turn)).await.expect("no call");
                 found.insert(selection.dimension);
             }
             assert_eq!(found.len(), 5, "{found:?}");
@@ -291,9 +297,9 @@ mod tests {
     async fn an_answer_outside_of_the_table_is_no_answer() {
         let table = dimensions(None).expect("the table is embedded and tested");
         for (text, fault) in [(answer("XX", 2), "dimension"), (answer("CR", 0), "score"), (answer("CR", 6), "score")] {
-            let error = select(&judge(Some(&text)), &Params::default(), &table, pair(Language::En), "d").await;
+            let error = select(&judge(Some(&text)), &Params::default(), &table, pair(Language::En), other).await;
             let error = error.expect_err("the answer violates the schema");
-            assert_eq!(error.reason(), "bad_reply");
+            assert_eq!(error.reason(), crate::schema::RejectReason::BadReply);
             assert!(error.to_string().contains(fault), "{error}");
         }
     }

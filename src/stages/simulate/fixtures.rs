@@ -142,7 +142,7 @@ pub(super) fn scene(language: Language, id: &str, names: &[&str]) -> Scene {
         start: Some(0),
         end: Some(1),
         summary: "scene-summary".to_owned(),
-        prominence: None,
+        salience: None,
         worldview: "scene-worldview".to_owned(),
         situation: "scene-situation".to_owned(),
         motivations: names

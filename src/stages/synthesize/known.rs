@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::characters::Sheet;
 use crate::llm::{Ask, AskError, Model, Offline, OfflineAnswer};
 use crate::prompt::{PromptError, Prompts};
-use crate::schema::{Language, Message, slug};
+use crate::schema::{Draw, Language, Message, slug};
 
 /// Asks which known figures a character resembles.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -121,12 +121,12 @@ pub(super) async fn borrowed(
     model: &Model,
     sheet: &Sheet,
     language: Language,
-    draw: &str,
+    draw: Draw,
 ) -> Result<Option<String>, AskError> {
     let ask = FindLikeness::new(sheet, language);
     let found = match ask.namesake() {
         Some(found) => found,
-        None => match model.ask(&ask, &format!("{draw}/known")).await {
+        None => match model.ask(&ask, &draw).await {
             Ok(found) => found,
             Err(AskError::Refused { .. } | AskError::BadReply { .. }) => return Ok(None),
             Err(error) => return Err(error),

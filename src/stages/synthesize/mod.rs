@@ -35,7 +35,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::llm::{AskError, Model};
-use crate::schema::{ByLanguage, Character, CharacterType, Language, Reject, RejectReason, Stage, slug};
+use crate::schema::{
+    ByLanguage, Character, CharacterType, Draw, Language, Reject, RejectReason, Stage, WorldCall, WorldStep, slug,
+};
 use refinement::{Refined, refined};
 
 /// The stage's prompt templates: (name, source).
@@ -197,10 +199,10 @@ async fn people(
     wanted: u32,
     avoid: &[String],
 ) -> Result<(Vec<Character>, Vec<Reject>), AskError> {
-    let draw = |step: &str| format!("{language}/{number}/{step}");
+    let draw = |step| move |call| Draw::World { language, world: number.to_string(), step, call };
     let most = params.max_refinements;
     let sparks = Sparks::draw(seed, language, number);
-    let world = refined(model, MakeWorld { language, sparks, draft: None }, &draw("world"), most).await?.answer;
+    let world = refined(model, MakeWorld { language, sparks, draft: None }, draw(WorldStep::World), most).await?.answer;
     // Always a full world, so that a later run that wants more characters makes the same calls.
     let count = wanted.max(params.characters_per_world).max(FEWEST_PEOPLE) as usize;
     let ask = MakeCharacters {
@@ -211,21 +213,24 @@ async fn people(
         avoid: avoid.to_vec(),
         draft: None,
     };
-    let Refined { answer: Sheets { mut characters }, is_good } = refined(model, ask, &draw("characters"), most).await?;
+    let Refined { answer: Sheets { mut characters }, is_good } =
+        refined(model, ask, draw(WorldStep::Characters), most).await?;
     let mut rejects = Vec::new();
     for sheet in &mut characters {
         sheet.name = sheet.name.trim().to_owned();
     }
     // After the last refinement, a character may still be borrowed from a known figure.
     for sheet in characters.iter().take(if is_good { 0 } else { wanted as usize }) {
-        if let Some(whose) = known::borrowed(model, sheet, language, &draw("characters")).await? {
+        if let Some(whose) =
+            known::borrowed(model, sheet, language, draw(WorldStep::Characters)(WorldCall::KnownFigure)).await?
+        {
             rejects.push(Reject::new(Stage::Synthesize, slug(&sheet.name), RejectReason::ResemblesKnown, whose));
         }
     }
     let ask = MakeScene { language, world: world.clone(), characters: characters.clone(), draft: None };
-    let scene = refined(model, ask, &draw("scene"), most).await?.answer;
+    let scene = refined(model, ask, draw(WorldStep::Scene), most).await?.answer;
     let ask = MakeDialogue::new(language, world.clone(), characters.clone(), scene);
-    let talk = refined(model, ask, &draw("dialogue"), most).await?.answer;
+    let talk = refined(model, ask, draw(WorldStep::Dialogue), most).await?.answer;
     let character = |sheet: Sheet| {
         Character {
             id: slug(&sheet.name),

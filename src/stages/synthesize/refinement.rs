@@ -8,7 +8,7 @@ use super::known::borrowed;
 use super::review::{Review, Verdict};
 use crate::llm::{AskError, Model, OfflineAnswer};
 use crate::prompt::{PromptError, Prompts};
-use crate::schema::{Language, Message};
+use crate::schema::{Draw, Language, Message, WorldCall};
 
 /// A previous answer in which the review found faults.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -59,13 +59,13 @@ pub(super) struct Refined<T> {
 pub(super) async fn refined<S: Step>(
     model: &Model,
     step: S,
-    draw: &str,
+    draw: impl Fn(WorldCall) -> Draw,
     max_refinements: u32,
 ) -> Result<Refined<S::Answer>, AskError> {
     let mut step = step;
     let mut best: Option<S::Answer> = None;
     for n in 0..=max_refinements {
-        let this = format!("{draw}/{n}");
+        let this = draw(WorldCall::Attempt(n));
         let answer = match (model.ask(&step, &this).await, best) {
             (Ok(answer), _) => answer,
             (Err(error), Some(answer)) if is_kept(&error) => return Ok(Refined { answer, is_good: false }),
@@ -83,7 +83,9 @@ pub(super) async fn refined<S: Step>(
             Err(error) if is_kept(&error) => Vec::new(),
             Err(error) => return Err(error),
         };
-        let likenesses = S::people(&answer).iter().map(|sheet| borrowed(model, sheet, step.language(), draw));
+        let likenesses = S::people(&answer)
+            .iter()
+            .map(|sheet| borrowed(model, sheet, step.language(), draw(WorldCall::KnownFigure)));
         // All calls run to completion even if one fails, so that paid answers are counted and journaled.
         for fault in join_all(likenesses).await {
             faults.extend(fault?);

@@ -10,8 +10,12 @@ use crate::llm::{
     Answered, Ask, Budget, Journal, JournalError, Memory, Offline, OfflineAnswer, OfflineOptions, Record, Session,
 };
 use crate::prompt::{PromptError, Prompts};
-use crate::schema::{Attribute, Message, Visibility, public};
+use crate::schema::{Attribute, Draw, Message, Visibility, public};
 use crate::stages::synthesize::*;
+
+fn draw(language: Language, step: WorldStep) -> impl Fn(WorldCall) -> Draw {
+    move |call| Draw::World { language, world: "0".to_owned(), step, call }
+}
 
 fn prompts() -> Prompts {
     Prompts::new(PROMPTS.iter().copied(), &BTreeMap::new()).unwrap()
@@ -217,7 +221,7 @@ fn a_lost_world_is_a_reject_and_an_end_of_the_run_an_error() {
     assert_eq!(made.characters, []);
     assert_eq!((made.rejects.len(), made.left_out), (1, 2));
     let reject = &made.rejects[0];
-    assert_eq!((reject.stage.as_str(), reject.id.as_str(), reject.reason.name()), ("synthesize", "en/0", "bad_reply"));
+    assert_eq!((reject.stage.name(), reject.id.as_str(), reject.reason.name()), ("synthesize", "en/0", "bad_reply"));
 }
 
 fn sheets(language: Language) -> (MakeCharacters, Sheets) {
@@ -505,7 +509,7 @@ fn a_faulted_step_is_asked_again_until_it_is_good_or_enough() {
         let journal = Arc::default();
         let model = &models(1, &journal, &["plain"])[0];
         let step = Careless { complaints: 0, deaf };
-        let answer = runtime.block_on(refined(model, step, "en/0/world", max)).unwrap().answer;
+        let answer = runtime.block_on(refined(model, step, draw(Language::En, WorldStep::World), max)).unwrap().answer;
         assert!(answer.starts_with(begins), "{answer}");
         assert_eq!(journal.0.lock().unwrap().len(), calls);
     }
@@ -567,11 +571,12 @@ fn a_known_figure_is_made_anew() {
         let journal = Arc::default();
         let model = &models(1, &journal, &["plain"])[0];
         let step = Borrower { stubborn, draft: None };
-        let made = runtime.block_on(refined(model, step, "zh/0/characters", 2)).unwrap();
+        let made = runtime.block_on(refined(model, step, draw(Language::Zh, WorldStep::Characters), 2)).unwrap();
         let Sheets { characters } = made.answer;
         assert_eq!((characters[0].name == "林黛玉", !made.is_good), (expected, expected));
         let asked = journal.0.lock().unwrap().values().filter(|record| record.ask == FindLikeness::NAME).count();
-        let whose = runtime.block_on(known::borrowed(model, &characters[0], Language::Zh, "zh/0/characters")).unwrap();
+        let known_figure = draw(Language::Zh, WorldStep::Characters)(WorldCall::KnownFigure);
+        let whose = runtime.block_on(known::borrowed(model, &characters[0], Language::Zh, known_figure)).unwrap();
         assert_eq!(whose.is_some(), expected, "a character that stays borrowed is dropped");
         assert_eq!(journal.0.lock().unwrap().values().filter(|record| record.ask == FindLikeness::NAME).count(), asked);
     }

@@ -1,6 +1,7 @@
 //! The lines of the journal: how a record is stored, and the checksum before it.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -48,6 +49,9 @@ impl Place {
 
 /// The first 128 bits of a BLAKE3 hash.
 pub(super) type Hash = [u8; 16];
+
+/// The position of every record, by the hash of its key.
+pub(super) type Index = HashMap<Hash, Place>;
 
 /// A record as its line stores it.
 #[derive(Serialize, Deserialize)]

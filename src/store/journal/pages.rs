@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 
 use super::frames::{Frame, unpack};
-use super::line::{Place, hash};
-use super::scan::Index;
+use super::line::{Index, Place, hash};
 use crate::llm::{Answered, JournalError};
 
 /// The number of decompressed frames in the cache, about 8 MB. A resumed run asks in much the same order as before.

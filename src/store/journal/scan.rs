@@ -1,6 +1,6 @@
 //! Scanning a journal when it is opened: checks every line of every segment, several segments in parallel.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader};
 use std::num::NonZero;
@@ -9,14 +9,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::frames::{Frame, walk};
-use super::line::{Hash, Place, paid, read_line};
+use super::line::{Hash, Index, Place, paid, read_line};
 use super::pages::Source;
 use super::segment::{Form, closed, read_header};
 use crate::llm::Usage;
 use crate::store::error::StoreError;
-
-/// The position of every record, by the hash of its key.
-pub(super) type Index = HashMap<Hash, Place>;
 
 /// Adds records to an index. Of records with the same key the last one written wins, whichever segment is added first.
 pub(super) fn add(index: &mut Index, records: &[(Hash, Place)]) {

@@ -12,9 +12,9 @@ use tokio::sync::oneshot;
 
 use super::JournalOptions;
 use super::frames::pack;
+use super::line::Index;
 use super::line::{Hash, Text, append, hash, stored};
 use super::pages::{Pages, Source};
-use super::scan::Index;
 use super::segment::{Form, closed, rotate};
 use crate::llm::Record;
 use crate::store::error::StoreError;

@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::atomic;
 use super::error::StoreError;
-use super::run::json_lines;
+use super::json::json_lines;
 use crate::schema::Scene;
 
 /// The contents of files in a dry run, by path.
@@ -256,7 +256,7 @@ mod tests {
             start: Some(3),
             end: Some(90),
             summary: summary.to_owned(),
-            prominence: None,
+            salience: None,
             worldview: "w".to_owned(),
             situation: "s".to_owned(),
             motivations: vec![Motivation { character: "薛嵩".to_owned(), motivation: "m".to_owned() }],

@@ -45,11 +45,11 @@ pub(crate) fn list(arguments: &PoolArguments, filter: &SceneFilter, kind: Option
                 writeln!(out)?;
             } else {
                 let grounding = head.grounding.map_or_else(|| "-".to_owned(), |share| format!("{share:.2}"));
-                let prominence = head.prominence.map_or_else(|| "-".to_owned(), |prominence| prominence.to_string());
+                let salience = head.salience.map_or_else(|| "-".to_owned(), |salience| salience.to_string());
                 let cast = visible(&head.cast.join(", ")).into_owned();
                 let (id, chapter, language) = (visible(&head.id), visible(&head.chapter), head.language);
                 let (kind, lines) = (of.name(), thousands(head.lines.into()));
-                writeln!(out, "{id}\t{language}\t{kind}\t{lines} lines\t{grounding}\t{prominence}\t{cast}\t{chapter}")?;
+                writeln!(out, "{id}\t{language}\t{kind}\t{lines} lines\t{grounding}\t{salience}\t{cast}\t{chapter}")?;
             }
         }
         Ok(out.flush()?)
@@ -324,7 +324,7 @@ fn sorted(places: &mut [usize], index: &PoolIndex, sort: Sort) {
     let head = |place: &usize| index.head(*place);
     match sort {
         Sort::Id => {}
-        Sort::Prominence => places.sort_by_key(|place| Reverse(head(place).prominence)),
+        Sort::Salience => places.sort_by_key(|place| Reverse(head(place).salience)),
         Sort::Lines => places.sort_by_key(|place| Reverse(head(place).lines)),
         Sort::Grounding => {
             let share = |place: &usize| head(place).grounding.unwrap_or(f64::INFINITY);
@@ -415,7 +415,7 @@ fn write_scene(out: &mut impl Write, scene: &Scene, origin: &str) -> io::Result<
     if let (Some(start), Some(end)) = (scene.start, scene.end) {
         line("place", &format!("{} to {}", thousands(start.into()), thousands(end.into())))?;
     }
-    line("prominence", &scene.prominence.map_or_else(String::new, |prominence| format!("{prominence} of 100")))?;
+    line("salience", &scene.salience.map_or_else(String::new, |salience| format!("{salience} of 100")))?;
     line("grounding", &scene.grounding.map_or_else(String::new, |share| format!("{share:.3}")))?;
     line("model", scene.model.as_deref().unwrap_or_default())?;
     line("summary", &scene.summary)?;

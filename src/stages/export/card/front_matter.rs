@@ -7,6 +7,7 @@ use super::About;
 use crate::stages::export::Params;
 use crate::stages::export::features::{OURS, features};
 use crate::stages::export::tally::Table;
+use crate::stages::export::yaml_text::quoted;
 
 /// Tags that every data set of this program has.
 const TAGS: [&str; 3] = ["role-play", "benchmark", "dramaturg"];
@@ -136,47 +137,12 @@ const fn size(rows: usize) -> &'static str {
     }
 }
 
-/// Quotes a string so that any YAML parser reads it back unchanged. Escapes everything that some YAML version treats as
-/// a line break or does not allow unescaped.
-pub(crate) fn quoted(text: &str) -> String {
-    let mut yaml = String::with_capacity(text.len() + 2);
-    yaml.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => yaml.push_str("\\\""),
-            '\\' => yaml.push_str("\\\\"),
-            '\n' => yaml.push_str("\\n"),
-            '\t' => yaml.push_str("\\t"),
-            c if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}') => {
-                let _ = write!(yaml, "\\u{:04X}", u32::from(c));
-            }
-            c => yaml.push(c),
-        }
-    }
-    yaml.push('"');
-    yaml
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{front, quoted, size};
+    use super::{front, size};
     use crate::stages::export::Params;
     use crate::stages::export::fixture::{Records, about, built, records, tables};
     use crate::stages::export::tally::Table;
-
-    #[test]
-    fn strings_are_quoted_for_any_parser() {
-        for (text, expected) in [
-            ("plain", r#""plain""#),
-            ("no", r#""no""#),
-            ("渡口：夜雨", r#""渡口：夜雨""#),
-            ("a: \"b\" # c\\d", r#""a: \"b\" # c\\d""#),
-            ("one\ntwo\tthree\r", r#""one\ntwo\tthree\u000D""#),
-            ("\u{85}\u{2028}\u{feff}\u{7f}", r#""\u0085\u2028\uFEFF\u007F""#),
-        ] {
-            assert_eq!(quoted(text), expected);
-        }
-    }
 
     #[test]
     fn the_head_names_what_the_hub_asks_for() {

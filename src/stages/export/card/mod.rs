@@ -46,7 +46,7 @@ pub struct About {
     /// The probability that the turns before a test turn target a dimension, 0 to 1.
     pub emphasis: f64,
     /// The number of conversations of a lane that are played at the same time.
-    pub wave: u32,
+    pub batch_size: u32,
     /// The maximum σ at which the source model's reply stays in the history.
     pub keep_source: u8,
     /// The maximum σ at which a turn becomes a sample.
@@ -185,7 +185,7 @@ fn made(about: &About, tables: &[Table]) -> String {
          names the dimension that fits and gives a score σ, from 1 (source much better) to 5 (base much better). The \
          source model's reply stays in the history at σ ≤ {}. A turn with σ ≤ {} in a conversation that passed every \
          filter becomes a sample.\n\n",
-        about.tau, about.emphasis, about.wave, about.keep_source, about.sample
+        about.tau, about.emphasis, about.batch_size, about.keep_source, about.sample
     );
     text.push_str(&dimensions(about));
     text.push_str(&role_tables::section(&about.roles));
@@ -287,7 +287,7 @@ fn balance(about: &About, table: &Table) -> String {
     if table.tally.edited > 0 {
         let _ = writeln!(
             text,
-            "{} of them have a reference that was edited by hand; the column `edited` gives the reason.\n",
+            "{} of them have a reference that was edited by hand; the column `edit_reason` gives the reason.\n",
             table.tally.edited
         );
     }
@@ -502,7 +502,7 @@ mod tests {
                 "simulate.tau=2\n",
                 "## Cost\n\n| stage | calls | prompt tokens | completion tokens | cost |\n|---|---:|---:|---:|---:|\n\
                  | extract | 2 | 700 | 90 | unpriced |\n| select | 1,009 | 4,000 | 500 | $0.50 |\n\
-                  all | 1,011 | 4,700 | 590 | unpriced |\n\n50 % of the tokens are estimates",
+                 | all | 1,011 | 4,700 | 590 | unpriced |\n\n50 % of the tokens are estimates",
                 "| select/judge.en | `0123abcd` |\n\n</details>\n",
             ],
         );

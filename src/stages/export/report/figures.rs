@@ -180,7 +180,7 @@ impl Figures {
         add(&mut self.languages.entry(sample.language).or_default().samples);
         add(&mut self.characters.entry(sample.character_id.clone()).or_default().samples);
         self.sources.entry(sample.source_model.clone()).or_default().samples += 1;
-        if let Some(reason) = &sample.edited {
+        if let Some(reason) = &sample.edit_reason {
             let edited = Edited { reason: reason.clone(), reference: sample.reference.clone() };
             self.edits.insert(sample.id.clone(), edited);
         }

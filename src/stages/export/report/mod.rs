@@ -30,7 +30,7 @@ use super::card::About;
 use super::quote_limits::Rights;
 use super::tally::Table;
 use crate::prompt::block_lines;
-use crate::schema::{Reject, RejectReason, Stage};
+use crate::schema::Reject;
 use page::Page;
 
 /// The input of the report.
@@ -51,9 +51,9 @@ pub struct Report<'a> {
     /// The rejects, sorted.
     pub rejects: &'a [Reject],
     /// The number of lanes that ended before a dimension was counted τ times, by dimension.
-    pub short: &'a BTreeMap<String, u64>,
+    pub dimensions_below_target: &'a BTreeMap<String, u64>,
     /// The number of lanes that counted a dimension τ times without a sample of it, by dimension.
-    pub barren: &'a BTreeMap<String, u64>,
+    pub dimensions_without_samples: &'a BTreeMap<String, u64>,
     /// The averages per sample over the calls of conversations: the number of calls, the billed tokens, and the prompt
     /// tokens among them that extend an earlier prompt. `None` if there are no samples.
     pub each_sample: Option<[f64; 3]>,
@@ -85,6 +85,7 @@ fn environment() -> Environment<'static> {
 mod tests {
     use super::*;
     use crate::schema::Conversation;
+    use crate::schema::{RejectReason, Stage};
     use crate::stages::export::fixture::{about, records, tables};
 
     const HOSTILE: &str =
@@ -117,8 +118,8 @@ mod tests {
             figures: &figures,
             chunks: 5,
             rejects: &records.rejects,
-            short: &BTreeMap::from([("FR".to_owned(), 1)]),
-            barren: &BTreeMap::from([("PA".to_owned(), 2)]),
+            dimensions_below_target: &BTreeMap::from([("FR".to_owned(), 1)]),
+            dimensions_without_samples: &BTreeMap::from([("PA".to_owned(), 2)]),
             each_sample: Some([3.66, 1500.2, 1200.7]),
             readings: &readings,
         })
@@ -185,7 +186,7 @@ mod tests {
                     "the conversation has a \
                     judged turn",
                 );
-                let sample = records.samples.iter_mut().find(|sample| sample.edited.is_some()).expect(
+                let sample = records.samples.iter_mut().find(|sample| sample.edit_reason.is_some()).expect(
                     "the fixture \
                     has an edit",
                 );
@@ -273,7 +274,7 @@ mod tests {
                 sample.dimension = hostile();
             }
             for reject in &mut records.rejects {
-                (reject.id, reject.detail, reject.reason) = (hostile(), hostile(), hostile());
+                (reject.id, reject.detail) = (hostile(), hostile());
             }
         });
         assert!(html.contains("&lt;script&gt;alert(") && html.contains("[U+202E][U+2066][U+0000]"), "{html}");
@@ -327,8 +328,10 @@ mod tests {
                     }
                     records.conversations.push(talk);
                 }
+                let reasons: Vec<RejectReason> = RejectReason::all().collect();
                 for n in 0..300 {
-                    let reject = Reject::new(Stage::Extract, format!("{n}{name}"), &format!("{n}{name}"), text.clone());
+                    let reason = reasons[n % reasons.len()];
+                    let reject = Reject::new(Stage::Extract, format!("{n}{name}"), reason, text.clone());
                     let veto = Reject::new(Stage::Export, format!("{n}{name}"), RejectReason::Vetoed, text.clone());
                     records.rejects.extend([reject, veto]);
                 }

@@ -44,10 +44,10 @@ pub(super) struct Page<'a> {
     questions: Option<String>,
     left_out: Vec<LeftOut>,
     left_out_more: usize,
-    short: Vec<(String, u64)>,
-    short_more: usize,
-    barren: Vec<(String, u64)>,
-    barren_more: usize,
+    dimensions_below_target: Vec<(String, u64)>,
+    dimensions_below_target_more: usize,
+    dimensions_without_samples: Vec<(String, u64)>,
+    dimensions_without_samples_more: usize,
     dimensions: Vec<Named>,
     dimensions_more: usize,
     balance: Balance,
@@ -231,10 +231,20 @@ impl<'a> Page<'a> {
             questions: questions(&about.roles),
             left_out,
             left_out_more,
-            short: report.short.iter().take(ROWS).map(|(code, lanes)| (line(code, NAME), *lanes)).collect(),
-            short_more: report.short.len().saturating_sub(ROWS),
-            barren: report.barren.iter().take(ROWS).map(|(code, lanes)| (line(code, NAME), *lanes)).collect(),
-            barren_more: report.barren.len().saturating_sub(ROWS),
+            dimensions_below_target: report
+                .dimensions_below_target
+                .iter()
+                .take(ROWS)
+                .map(|(code, lanes)| (line(code, NAME), *lanes))
+                .collect(),
+            dimensions_below_target_more: report.dimensions_below_target.len().saturating_sub(ROWS),
+            dimensions_without_samples: report
+                .dimensions_without_samples
+                .iter()
+                .take(ROWS)
+                .map(|(code, lanes)| (line(code, NAME), *lanes))
+                .collect(),
+            dimensions_without_samples_more: report.dimensions_without_samples.len().saturating_sub(ROWS),
             dimensions_more: about.dimensions.len().saturating_sub(ROWS),
             dimensions: about
                 .dimensions

@@ -18,7 +18,7 @@ use self::alignment::{Alignment, Alteration, align, cut};
 use self::tokens::{Word, folded, words};
 use super::book_index::BookFacts;
 use super::book_index::narration::one_line;
-use crate::attribution::{Kind, Quotation};
+use crate::attribution::{Quotation, QuotationKind};
 use crate::schema::{Grounded, Language};
 use crate::text::is_han;
 
@@ -194,7 +194,8 @@ impl<'a> Ground<'a> {
         talk.part();
         // Two Chinese characters carry about as much information as four letters.
         let run = if book.language == Language::Zh { 2 } else { 4 };
-        let is_script = book.quotations(start, end).iter().any(|quotation| quotation.kind == Some(Kind::Script));
+        let is_script =
+            book.quotations(start, end).iter().any(|quotation| quotation.kind == Some(QuotationKind::Script));
         let (passages, postings) = (Vec::new(), HashMap::new());
         let mut ground =
             Self { book, start, end, whole, talk, passages, postings, run, is_script, used: OnceLock::new() };

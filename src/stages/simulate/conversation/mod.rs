@@ -15,7 +15,9 @@ use super::lanes::Stage;
 use super::reply::Reply;
 use super::reply::repetition::Said;
 use crate::llm::{AskError, Model};
-use crate::schema::{Candidate, Conversation, Dimension, EndedBy, Line, Reject, RejectReason, Turn, TurnKind};
+use crate::schema::{
+    Candidate, Conversation, Dimension, Draw, EndedBy, Line, Reject, RejectReason, Turn, TurnCall, TurnKind,
+};
 use crate::seed::seeded;
 use crate::stages::select::select;
 
@@ -76,7 +78,7 @@ pub(super) async fn play(
         base_model: stage.base.name().to_owned(),
         judge_model: stage.judge.name().to_owned(),
         scene_id: setting.scene.id.clone(),
-        wave,
+        batch: wave,
         ended_by,
         quality: None,
         quality_rationale: None,
@@ -121,13 +123,14 @@ async fn next(
         Floor::Open { choices, may_end } => (choices, may_end),
     };
     let ask = setting.direct(history, &choices, may_end, stage.params.max_turns - index);
-    let draw = format!("{id}/{index}/director");
+    let draw = Draw::turn(id, index, TurnCall::Director);
     let next = match stage.director.ask(&ask, &draw).await {
         Ok(Direction { next, .. }) => next,
         Err(error @ AskError::BadReply { .. }) => {
-            let lot = seeded(stage.seed, &["simulate", "speaker", &draw]).random_range(0..choices.len());
+            let lot = seeded(stage.seed, &["simulate", "speaker", &draw.to_string()]).random_range(0..choices.len());
             let detail = format!("{}; the speaker was drawn at random", error.detail());
-            let reject = Reject::new(crate::schema::Stage::Simulate, draw, RejectReason::SpeakerDrawn, detail);
+            let reject =
+                Reject::new(crate::schema::Stage::Simulate, draw.to_string(), RejectReason::SpeakerDrawn, detail);
             return Ok(Some(Next { member: choices[lot], note: Some(BY_LOT), reject: Some(reject) }));
         }
         Err(error) => return Err(error),
@@ -152,7 +155,7 @@ async fn scene_turn(
     index: u32,
 ) -> Result<Turn, AskError> {
     let ask = setting.scene_reply(member, history, target);
-    let raw = stage.scene.ask(&ask, &format!("{id}/{index}/scene")).await?;
+    let raw = stage.scene.ask(&ask, &Draw::turn(id, index, TurnCall::Scene)).await?;
     let Reply { text, faults } = setting.with_format(member, |format| format.clean(&raw, said));
     Ok(Turn {
         index,
@@ -185,7 +188,8 @@ async fn test_turn(
     index: u32,
 ) -> Result<Turn, AskError> {
     let ask = setting.test_reply(history, target);
-    let (source_draw, base_draw) = (format!("{id}/{index}/source"), format!("{id}/{index}/base"));
+    let draw = |call| Draw::turn(id, index, call);
+    let (source_draw, base_draw) = (draw(TurnCall::Source), draw(TurnCall::Base));
     // Both calls run to completion, so that a paid answer is journaled even if the other call fails.
     let replies = join(source.ask(&ask, &source_draw), stage.base.ask(&ask, &base_draw)).await;
     let (source_reply, base_reply) = both(replies)?;
@@ -193,7 +197,8 @@ async fn test_turn(
     let (source_reply, base_reply) = (clean(&source_reply), clean(&base_reply));
     let target = target.map(|dimension| dimension.code.as_str());
     let pair = setting.pair(history, (&source_reply.text, &base_reply.text), target);
-    let selection = select(stage.judge, stage.select, stage.dimensions, pair, &format!("{id}/{index}/judge")).await?;
+    let judge_draw = |order| draw(TurnCall::Judge { extra_judge: None, order });
+    let selection = select(stage.judge, stage.select, stage.dimensions, pair, judge_draw).await?;
     let (stays, lost) = match selection.kept {
         Candidate::Source => (&source_reply, &base_reply),
         Candidate::Base => (&base_reply, &source_reply),
@@ -288,7 +293,11 @@ mod tests {
         ] {
             let (conversation, reject) = played(language, "scene", answer).await;
             let reject = reject.expect("the conversation is dropped");
-            assert_eq!((reject.id.as_str(), reject.reason), ("tess/source/0", format!("format:{fault}")), "{answer}");
+            assert_eq!(
+                (reject.id.as_str(), reject.reason.name()),
+                ("tess/source/0", format!("format:{fault}").as_str()),
+                "{answer}"
+            );
             assert!(reject.detail.ends_with(&format!("`{answer}`")) && !conversation.kept, "{}", reject.detail);
             assert_eq!(conversation.quality, None, "a dropped conversation is not rated");
         }

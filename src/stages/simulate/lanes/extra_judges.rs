@@ -5,22 +5,17 @@
 use futures::future::join_all;
 
 use super::Stage;
-use crate::llm::{Ask as _, AskError, Model};
-use crate::schema::{Conversation, Line, Reject, Turn, Verdict};
-use crate::stages::select::{Judge, select};
+use crate::llm::{AskError, Model};
+use crate::schema::{Conversation, Draw, Line, Reject, Turn, TurnCall, Verdict};
+use crate::stages::select::select;
 use crate::stages::simulate::conversation::line;
 use crate::stages::simulate::conversation::prompt_context::Setting;
 
 /// Returns whether a call is a verdict of one of these extra judges.
 #[must_use]
-pub fn is_further_verdict(judges: &[String], ask: &str, draw: &str, model: &str) -> bool {
+pub fn is_further_verdict(judges: &[String], draw: &Draw) -> bool {
     // The draw distinguishes them from calls of the judge, which may be the same model.
-    ask == Judge::NAME && draw.contains(&place(model)) && judges.iter().any(|judge| judge == model)
-}
-
-/// Returns the part of a draw that names an extra judge.
-fn place(judge: &str) -> String {
-    format!("/judge/{judge}")
+    matches!(draw, Draw::Turn { call: TurnCall::Judge { extra_judge: Some(judge), .. }, .. } if judges.contains(judge))
 }
 
 /// Asks the extra judges about all test turns of a conversation concurrently and adds their verdicts to the turns.
@@ -71,8 +66,9 @@ async fn verdict(
     let pair = setting.pair(history, replies, turn.target.as_deref());
     // A draw of its own, because the model may be the same as the judge's and the order in which it sees the replies
     // must not depend on the judge's.
-    let draw = format!("{id}/{}{}", turn.index, place(judge.name()));
-    let said = select(judge, stage.select, stage.dimensions, pair, &draw).await?;
+    let extra_judge = || Some(judge.name().to_owned());
+    let draw = |order| Draw::turn(id, turn.index, TurnCall::Judge { extra_judge: extra_judge(), order });
+    let said = select(judge, stage.select, stage.dimensions, pair, draw).await?;
     Ok(Verdict {
         judge: judge.name().to_owned(),
         dimension: said.dimension,

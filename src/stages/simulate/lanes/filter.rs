@@ -2,7 +2,7 @@
 
 use super::Stage;
 use crate::llm::AskError;
-use crate::schema::{Conversation, FormatFault, Line, Quality, Reject, RejectReason, Turn};
+use crate::schema::{Conversation, Draw, FormatFault, Line, Quality, Reject, RejectReason, Turn};
 use crate::stages::simulate::asks::Rating;
 use crate::stages::simulate::conversation::line;
 use crate::stages::simulate::conversation::prompt_context::Setting;
@@ -33,7 +33,8 @@ pub(crate) async fn rate(
         )));
     }
     let history: Vec<Line> = conversation.turns.iter().map(line).collect();
-    let rating = stage.judge.ask(&setting.rate(&history), &format!("{}/rate", conversation.id)).await;
+    let rating =
+        stage.judge.ask(&setting.rate(&history), &Draw::Rating { conversation: conversation.id.clone() }).await;
     let Rating { interaction, coherence, progression, quality } = match rating {
         Ok(rating) => rating,
         Err(error) if error.ends_the_run() => return Err(error),

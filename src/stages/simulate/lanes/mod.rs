@@ -30,7 +30,7 @@ use super::conversation::play;
 use super::conversation::prompt_context::Setting;
 use super::{Count, Params};
 use crate::llm::{AskError, Model};
-use crate::schema::{Character, Conversation, Dimension, Reject, RejectReason, Sample, TurnKind};
+use crate::schema::{Character, Conversation, Dimension, Reject, Sample, TurnKind};
 use crate::seed::seeded;
 use crate::stages::select;
 
@@ -286,6 +286,7 @@ mod tests {
 
     use super::*;
     use crate::llm::{Ask as _, Record};
+    use crate::schema::RejectReason;
     use crate::schema::{Candidate, EndedBy, Language, Quality, Scene};
     use crate::stages::simulate::asks::{Called, TestReply};
     use crate::stages::simulate::conversation::{BY_LOT, line};

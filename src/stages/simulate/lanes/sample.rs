@@ -106,7 +106,7 @@ fn sample(
         conversation_id: conversation.id.clone(),
         turn: turn.index,
         verdicts: turn.verdicts.clone(),
-        edited: None,
+        edit_reason: None,
     })
 }
 
@@ -181,7 +181,7 @@ mod tests {
                 base_model: "base".to_owned(),
                 judge_model: "judge".to_owned(),
                 scene_id: scene.id.clone(),
-                wave: 0,
+                batch: 0,
                 ended_by: EndedBy::MaxTurns,
                 quality: Some(Quality::High),
                 quality_rationale: None,
@@ -214,7 +214,7 @@ mod tests {
                 let again = Conversation { turns, ..conversation.clone() };
                 let (made, rejects) = samples(&stage, &setting, &again).expect("renders");
                 assert_eq!(made.iter().map(|sample| sample.turn).collect::<Vec<_>>(), [4], "{fault}");
-                assert_eq!(rejects[0].reason, format!("format:{fault}"));
+                assert_eq!(rejects[0].reason, RejectReason::Format(fault));
             }
             // A base reply that repeats the conversation is usable.
             let again = format!("(...) {}", conversation.turns[1].content);

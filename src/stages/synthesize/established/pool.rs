@@ -292,7 +292,7 @@ mod tests {
             start: Some(start),
             end: None,
             summary: String::new(),
-            prominence: None,
+            salience: None,
             worldview: String::new(),
             situation: String::new(),
             motivations: Vec::new(),
