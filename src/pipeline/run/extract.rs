@@ -43,7 +43,7 @@ impl Runner {
         self.start(Stage::Extract, Some(total));
         let mut pool = Filling {
             // Adding verdicts changes no scenes.
-            pool: Arc::new(if self.session.rehearsal().is_some() || !self.options.judges.is_empty() {
+            pool: Arc::new(if self.session.dry_run().is_some() || !self.options.judges.is_empty() {
                 Pool::rehearse(self.loaded.file.extract.pool.as_ref())
             } else {
                 Pool::open(self.loaded.file.extract.pool.as_ref())?
