@@ -16,7 +16,9 @@ use super::context::Context;
 use super::reply::Reply;
 use super::reply::repetition::RepetitionIndex;
 use crate::llm::{AskError, Model};
-use crate::schema::{Candidate, Conversation, Dimension, Draw, EndedBy, Line, Reject, Turn, TurnCall, TurnKind};
+use crate::schema::{
+    Candidate, Conversation, Dimension, Draw, EndedBy, Line, Reject, RejectReason, Turn, TurnCall, TurnKind,
+};
 use crate::seed::seeded;
 use crate::stages::select::select;
 
@@ -130,7 +132,8 @@ async fn next_speaker(
             let random =
                 seeded(context.seed, &["simulate", "speaker", &draw.to_string()]).random_range(0..choices.len());
             let detail = format!("{}; the speaker was drawn at random", error.detail());
-            let reject = Reject::new("simulate", draw.to_string(), RANDOM_SPEAKER, detail);
+            let reject =
+                Reject::new(crate::schema::Stage::Simulate, draw.to_string(), RejectReason::SpeakerDrawn, detail);
             return Ok(Some(NextSpeaker { member: choices[random], note: Some(RANDOM_SPEAKER), reject: Some(reject) }));
         }
         Err(error) => return Err(error),
@@ -294,7 +297,11 @@ mod tests {
         ] {
             let (conversation, reject) = played(language, "scene", answer).await;
             let reject = reject.expect("the conversation is dropped");
-            assert_eq!((reject.id.as_str(), reject.reason), ("tess/source/0", format!("format:{fault}")), "{answer}");
+            assert_eq!(
+                (reject.id.as_str(), reject.reason.name()),
+                ("tess/source/0", format!("format:{fault}").as_str()),
+                "{answer}"
+            );
             assert!(reject.detail.ends_with(&format!("`{answer}`")) && !conversation.kept, "{}", reject.detail);
             assert_eq!(conversation.quality, None, "a dropped conversation is not rated");
         }

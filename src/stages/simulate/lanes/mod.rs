@@ -159,7 +159,7 @@ async fn play_one(
         Ok(conversation) => conversation,
         Err(error) if error.ends_the_run() => return Err(error),
         Err(error) => {
-            rejects.push(Reject::new("simulate", id, error.reason(), error.detail()));
+            rejects.push(Reject::new(crate::schema::Stage::Simulate, id, error.reason(), error.detail()));
             return Ok(PlayedConversation { conversation: None, samples: Vec::new(), rejects });
         }
     };

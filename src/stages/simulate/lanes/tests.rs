@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use super::*;
 use crate::llm::{Ask as _, Record};
-use crate::schema::{Candidate, Conversation, EndedBy, Language, Quality, Sample, Scene, TurnKind};
+use crate::schema::{Candidate, Conversation, EndedBy, Language, Quality, RejectReason, Sample, Scene, TurnKind};
 use crate::stages::simulate::asks::{SceneNames, TestReply};
 use crate::stages::simulate::conversation::{RANDOM_SPEAKER, line};
 use crate::stages::simulate::fixtures::{MemoryJournal, MemoryScenes, TestModels, character, pool, prompts, scene};
@@ -85,7 +85,7 @@ async fn a_lane_reaches_tau_and_says_so() {
         let played =
             played(&models, &context, language, &pool(language, 40), &report).await.expect("the lane finishes");
         assert!(played.counts.met(4), "{:?}", played.counts);
-        let fell_short = |reject: &Reject| reject.id == "tess/source" && reject.reason != "no_sample";
+        let fell_short = |reject: &Reject| reject.id == "tess/source" && reject.reason != RejectReason::NoSample;
         assert!(!played.rejects.iter().any(fell_short), "{:?}", played.rejects);
         let reports = reports.into_inner().unwrap();
         let last = reports.last().expect("at least one report");
@@ -169,8 +169,12 @@ async fn sources_that_share_counts_take_turns() {
                     .filter(|source| counts[source.name()] > 0)
                     .all(|source| { ids.contains(&&format!("{name}/{}/0", source.name())) })
             );
-            let idle: Vec<&str> =
-                end.rejects.iter().filter(|one| one.reason == "nothing_left").map(|one| one.id.as_str()).collect();
+            let idle: Vec<&str> = end
+                .rejects
+                .iter()
+                .filter(|one| one.reason == RejectReason::NothingLeft)
+                .map(|one| one.id.as_str())
+                .collect();
             let expected: Vec<String> = sources
                 .iter()
                 .filter(|source| counts[source.name()] == 0)
@@ -322,7 +326,7 @@ async fn a_limited_lane_is_the_beginning_of_a_full_one() {
         let limited = lane(&models, &context, Language::En, &scenes).await;
         assert_eq!(limited.conversations, full.conversations[..limit as usize]);
         let last = limited.rejects.last().expect("the lane ended below τ");
-        assert_eq!((last.id.as_str(), last.reason.as_str()), ("tess/source", "conversations_exhausted"));
+        assert_eq!((last.id.as_str(), last.reason.name()), ("tess/source", "conversations_exhausted"));
         assert!(last.detail.contains(" of 20"), "{}", last.detail);
     }
 }
@@ -338,14 +342,14 @@ async fn a_lane_uses_scenes_that_fit_and_each_once() {
     let mut used: Vec<&str> = played.conversations.iter().map(|conversation| conversation.scene_id.as_str()).collect();
     used.sort_unstable();
     assert_eq!(used, ["book@0", "book@1", "book@2"]);
-    assert_eq!(played.rejects.last().map(|reject| reject.reason.as_str()), Some("scenes_exhausted"));
+    assert_eq!(played.rejects.last().map(|reject| reject.reason.name()), Some("scenes_exhausted"));
     let own = Params { own_book: Some(true), ..params };
     let played = lane(&models, &models.context(&own), Language::En, &scenes).await;
     assert!(played.conversations.iter().any(|conversation| conversation.scene_id == "home@0"));
     let played = lane(&models, &models.context(&own), Language::Zh, &scenes[..3]).await;
     assert_eq!(played.rejects.len(), 1);
     let reject = &played.rejects[0];
-    assert_eq!((reject.id.as_str(), reject.reason.as_str()), ("tess/source", "no_scene"));
+    assert_eq!((reject.id.as_str(), reject.reason.name()), ("tess/source", "no_scene"));
     for dimension in &models.dimensions {
         assert!(reject.detail.contains(&format!("{} has 0 of 1000", dimension.code)), "{}", reject.detail);
     }
@@ -363,7 +367,7 @@ async fn a_failed_item_drops_its_conversation_alone() {
     let after = lane(&models, &models.context(&params), Language::En, &scenes).await;
     assert_eq!(after.conversations[0], before.conversations[0]);
     assert_eq!(after.conversations[1], before.conversations[2], "the rest of the batch is played");
-    let rejects: Vec<_> = after.rejects.iter().filter(|reject| reject.reason == "content_filter").collect();
+    let rejects: Vec<_> = after.rejects.iter().filter(|reject| reject.reason == RejectReason::ContentFilter).collect();
     assert_eq!(rejects.iter().map(|reject| reject.id.as_str()).collect::<Vec<_>>(), ["tess/source/1"]);
     assert!(after.counts.met(4), "other conversations provide the missing counts");
 }
@@ -385,7 +389,7 @@ async fn a_lot_stays_in_the_record_though_its_conversation_fails() {
     let played = play().await;
     let of_it = |id: &str| id == "tess/source/1" || id.starts_with("tess/source/1/");
     let rejects = played.rejects.iter().filter(|reject| of_it(&reject.id));
-    let rejects: Vec<(&str, &str)> = rejects.map(|reject| (reject.id.as_str(), reject.reason.as_str())).collect();
+    let rejects: Vec<(&str, &str)> = rejects.map(|reject| (reject.id.as_str(), reject.reason.name())).collect();
     assert_eq!(rejects, [("tess/source/1/0/director", RANDOM_SPEAKER), ("tess/source/1", "content_filter")]);
 }
 
@@ -399,7 +403,7 @@ async fn a_failed_rating_keeps_the_record_but_not_the_samples() {
     set(&models.journal, "tess/source/2/rate", "quality", "high");
     let played = lane(&models, &models.context(&params), Language::En, &scenes).await;
     let reasons: BTreeMap<&str, &str> =
-        played.rejects.iter().map(|reject| (reject.id.as_str(), reject.reason.as_str())).collect();
+        played.rejects.iter().map(|reject| (reject.id.as_str(), reject.reason.name())).collect();
     assert_eq!(reasons["tess/source/0"], "bad_reply");
     assert_eq!(reasons["tess/source/1"], "quality:moderate");
     assert!(!reasons.contains_key("tess/source/2"));
@@ -451,7 +455,7 @@ async fn a_faulty_form_keeps_a_turn_or_a_conversation_out() {
             let id = if whole { ID.to_owned() } else { format!("{ID}#{}", turn.index) };
             let reject = played.rejects.iter().find(|reject| reject.id == id);
             if turn.kept_reply == Some(Candidate::Source) {
-                assert_eq!(reject.map(|reject| reject.reason.as_str()), Some(reason));
+                assert_eq!(reject.map(|reject| reject.reason.name()), Some(reason));
                 assert_eq!(conversation.kept, !whole);
                 tried[0] += 1;
             } else {

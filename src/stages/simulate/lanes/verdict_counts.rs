@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::dwrs::Counts;
 use super::result::PlayedConversation;
-use crate::schema::{Candidate, Reject};
+use crate::schema::{Candidate, Reject, RejectReason};
 use crate::stages::simulate::context::Context;
 
 /// Per dimension: the number of verdicts, how many of them kept the base reply, and the number of samples.
@@ -43,6 +43,7 @@ impl VerdictCounts {
             format!("{code} was judged {judged} times and the base reply was kept {base} times")
         });
         let detail = format!("no sample of these dimensions: {}", descriptions.collect::<Vec<_>>().join("; "));
-        (!dimensions_without_samples.is_empty()).then(|| Reject::new("simulate", lane, "no_sample", detail))
+        (!dimensions_without_samples.is_empty())
+            .then(|| Reject::new(crate::schema::Stage::Simulate, lane, RejectReason::NoSample, detail))
     }
 }
