@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::motivations::motivations;
 use crate::schema::{Attribute, Language};
 use crate::stages::extract::asks::{CastNotes, SentenceHint};
-use crate::stages::extract::lexicon::{ProfileKey, Patterns, join, quoted};
+use crate::stages::extract::lexicon::{Patterns, ProfileKey, join, quoted};
 use crate::stages::extract::{DescribeScene, Profile, SceneDescription};
 
 /// Describes a scene.
@@ -38,7 +38,10 @@ fn situation(ask: &DescribeScene) -> String {
     let most = if ask.language == Language::Zh { 120 } else { 300 };
     let fits = |hint: &&SentenceHint| {
         let told = !hint.people.is_empty() || hint.first_person || words.setting(&hint.text) > 0;
-        hint.is_standalone && told && hint.text.chars().count() <= most && (!hint.first_person || ask.narrator.is_some())
+        hint.is_standalone
+            && told
+            && hint.text.chars().count() <= most
+            && (!hint.first_person || ask.narrator.is_some())
     };
     let mut told: Vec<&SentenceHint> = ask.before.iter().filter(fits).collect();
     // A fragment says little about the situation, unless there is nothing else.
@@ -91,7 +94,8 @@ fn situation(ask: &DescribeScene) -> String {
 fn silent(ask: &DescribeScene, before: &[&SentenceHint]) -> Vec<String> {
     let mut times: BTreeMap<&str, usize> = BTreeMap::new();
     let within = ask.after.iter().filter_map(|hint| Some((hint.subject.as_deref()?, 1)));
-    let narrator = |hint: &SentenceHint| ask.narrator.as_deref().filter(|_| hint.first_person).map(|narrator| (narrator, 1));
+    let narrator =
+        |hint: &SentenceHint| ask.narrator.as_deref().filter(|_| hint.first_person).map(|narrator| (narrator, 1));
     let told = before.iter().filter_map(|hint| Some((hint.subject.as_deref()?, 2)));
     for (name, weight) in within.chain(told).chain(ask.after.iter().filter_map(narrator)) {
         *times.entry(name).or_default() += weight;
@@ -99,9 +103,9 @@ fn silent(ask: &DescribeScene, before: &[&SentenceHint]) -> Vec<String> {
     let cast = |name: &str| ask.cast.iter().any(|member| member.name == name);
     // A person with only a demonstrative may be one of the speakers.
     let pointed = |name: &str| name.starts_with(['那', '这', '這']) || name.chars().count() < 2;
-    let there = times
-        .into_iter()
-        .filter(|(name, times)| *times >= 2 && !cast(name) && !pointed(name) && !Patterns::is_group(ask.language, name));
+    let there = times.into_iter().filter(|(name, times)| {
+        *times >= 2 && !cast(name) && !pointed(name) && !Patterns::is_group(ask.language, name)
+    });
     there.take(4).map(|(name, _)| name.to_owned()).collect()
 }
 
@@ -158,7 +162,8 @@ pub(super) mod tests {
         let chunk = chunk(language, text, 0, 0, length(text));
         let params = Params { min_utterances: 2, ..Params::default() };
         let found = find_scenes::scenes(&find_scenes(&params, &book, &chunk, None));
-        let draft = scenes::drafts(found, &params, &book, &chunk, &PassageIndex::new(&book, 0, chunk.end), None).remove(0);
+        let draft =
+            scenes::drafts(found, &params, &book, &chunk, &PassageIndex::new(&book, 0, chunk.end), None).remove(0);
         describe_scene(&book, 0, &draft, &Carry::default())
     }
 

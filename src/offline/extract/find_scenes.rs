@@ -201,8 +201,8 @@ fn words(text: &str, language: Language, last: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stages::extract::fixtures::{EN_PEOPLE, attribution, chunk, facts, length};
     use crate::stages::extract::Params;
+    use crate::stages::extract::fixtures::{EN_PEOPLE, attribution, chunk, facts, length};
     use crate::stages::extract::requests::find_scenes;
 
     /// The number of utterances in each scene.

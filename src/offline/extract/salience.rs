@@ -40,10 +40,10 @@ fn share(part: usize, whole: usize) -> f64 {
 mod tests {
     use super::super::find_scenes;
     use crate::schema::Language;
+    use crate::stages::extract::Params;
     use crate::stages::extract::fixtures::{
         EN, EN_PEOPLE, EN_SPEAKERS, ZH, ZH_PEOPLE, attribution, chunk, facts, length,
     };
-    use crate::stages::extract::Params;
     use crate::stages::extract::requests::find_scenes;
 
     /// The prominence of each scene.

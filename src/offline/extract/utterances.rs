@@ -92,7 +92,8 @@ pub(super) fn add_actions(text: &Passage<'_>, lines: &mut [Line<'_>]) {
         let from = if at == 0 { lines[at].start.saturating_sub(400).max(text.ask.start) } else { lines[at - 1].end };
         if lines[at].action.is_none() {
             let before = text.narration(from, lines[at].start);
-            lines[at].action = before.iter().rev().take(2).find_map(|hint| action_phrase(text.ask, hint, lines[at].speaker));
+            lines[at].action =
+                before.iter().rev().take(2).find_map(|hint| action_phrase(text.ask, hint, lines[at].speaker));
         }
         if lines[at].action.is_none() {
             let until = text.ask.paragraphs.get(lines[at].paragraph).map_or(lines[at].end, |paragraph| paragraph.end);

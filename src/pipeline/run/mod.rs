@@ -31,7 +31,7 @@ use super::status::{Watch, spent};
 use super::summary::{AgreementSummary, RunOptions, Summary};
 use crate::config::Loaded;
 use crate::event::{Event, Reporter};
-use crate::llm::{AskError, Rehearsal, Session};
+use crate::llm::{AskError, DryRun, Session};
 use crate::prompt::Prompts;
 use crate::schema::{Book, Reject};
 use crate::stages;
@@ -58,7 +58,7 @@ pub async fn run(loaded: Loaded, options: RunOptions, reporter: Arc<dyn Reporter
     let session =
         Arc::new(only_verdicts(Session::new(seed, prompts, journal, budget, options.replay), &options.judges));
     let listener = Arc::clone(&reporter);
-    session.on_news(move |news| listener.report(Event::Note(news)));
+    session.on_address_message(move |news| listener.report(Event::Note(news)));
     let models = Models::new(&loaded, &session)?;
     let stopping = tokio::spawn(stopping(options.stop.clone(), Arc::clone(&session)));
     let watch = Arc::new(Watch::new(&loaded, &options, reporter, Arc::clone(&session)));
@@ -268,7 +268,7 @@ impl Runner {
 
     /// Runs CPU-bound work on the blocking thread pool.
     async fn blocking<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
-        let _busy = self.session.rehearsal().map(Rehearsal::busy);
+        let _busy = self.session.dry_run().map(DryRun::busy);
         tokio::task::spawn_blocking(work).await.expect("CPU-bound work does not panic")
     }
 

@@ -23,7 +23,8 @@ pub(crate) mod yaml_text;
 
 pub use amounts::{dollars, percent, thousands};
 pub use card::{About, AboutBook, AboutPart, card};
-pub use expected_columns::expected;
+pub use expected_columns::{ALL_CONFIGS, column_notes, expected};
+pub use features::ColumnNote;
 pub use groups::{Row, table};
 pub use markers::MarkFault;
 pub use quote_limits::Rights;

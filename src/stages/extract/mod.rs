@@ -77,7 +77,8 @@ pub async fn extract(
     let ask = find_scenes(params, book, chunk, carried.as_ref());
     let answer = find(model, ask, chunk, &mut extracted.rejects).await?;
     let failed = !extracted.rejects.is_empty();
-    let ground = PassageIndex::new(book, carried.as_ref().map_or(chunk.start, |carried| carried.text_range.0), chunk.end);
+    let ground =
+        PassageIndex::new(book, carried.as_ref().map_or(chunk.start, |carried| carried.text_range.0), chunk.end);
     let mut drafts = scenes::drafts(answer, params, book, chunk, &ground, carried.as_ref());
     if drafts.is_empty() && carried.is_none() && !failed {
         let detail =
@@ -91,7 +92,9 @@ pub async fn extract(
     }
     let mut starts = BTreeSet::new();
     for draft in drafts {
-        let Some(draft) = repair_draft(model, params, book, &ground, draft, &mut extracted.rejects).await? else { continue };
+        let Some(draft) = repair_draft(model, params, book, &ground, draft, &mut extracted.rejects).await? else {
+            continue;
+        };
         if !starts.insert(draft.start()) {
             let detail = "another scene begins with the same utterance".to_owned();
             extracted.rejects.push(Reject::new("extract", draft.id(book), "duplicate", detail));

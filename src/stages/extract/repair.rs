@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::book_index::BookIndex;
-use super::grounding::{Found, PassageIndex, MatchedRanges};
+use super::grounding::{Found, MatchedRanges, PassageIndex};
 use super::language_check::is_foreign;
 use super::params::Params;
 use super::scenes::{Draft, round};
@@ -113,7 +113,12 @@ pub(super) async fn repair(
 }
 
 /// Drops the utterances that were not found, with one reject each.
-pub(super) fn drop_missing(draft: &mut Draft, params: &Params, book: &BookIndex, ground: &PassageIndex<'_>) -> Vec<Reject> {
+pub(super) fn drop_missing(
+    draft: &mut Draft,
+    params: &Params,
+    book: &BookIndex,
+    ground: &PassageIndex<'_>,
+) -> Vec<Reject> {
     let id = draft.id(book);
     let missing = draft.missing();
     let mut rejects = Vec::new();

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::asks::{
-    CarriedHint, CastHint, CastNotes, DescribeScene, DialogueHint, FindScenes, ParagraphHint, QuotationHint, SentenceHint,
+    CarriedHint, CastHint, CastNotes, DescribeScene, DialogueHint, FindScenes, ParagraphHint, QuotationHint,
+    SentenceHint,
 };
 use super::book_index::BookIndex;
 use super::book_index::narration::Sentence;

@@ -9,9 +9,7 @@ use super::*;
 use crate::llm::{Answered, Budget, Journal, JournalError, OfflineOptions, Record, Session};
 use crate::prompt::Prompts;
 use crate::schema::{Attribute, Grounded};
-use crate::stages::extract::fixtures::{
-    EN, EN_PEOPLE, EN_SPEAKERS, ZH, ZH_PEOPLE, attribution, chunk, facts, length,
-};
+use crate::stages::extract::fixtures::{EN, EN_PEOPLE, EN_SPEAKERS, ZH, ZH_PEOPLE, attribution, chunk, facts, length};
 
 #[derive(Default)]
 struct Memory(Mutex<Vec<Record>>);
@@ -46,8 +44,7 @@ async fn whole(language: Language, params: &Params) -> (Extracted, Vec<Record>) 
     let (text, book) = book(language);
     let memory = Arc::new(Memory::default());
     let chunk = chunk(language, text, 0, 0, length(text));
-    let extracted =
-        extract(&model(memory.clone()), params, &book, &chunk, Carry::default()).await.expect("extracts");
+    let extracted = extract(&model(memory.clone()), params, &book, &chunk, Carry::default()).await.expect("extracts");
     let records = memory.0.lock().expect("not poisoned").clone();
     (extracted, records)
 }
@@ -68,9 +65,7 @@ async fn an_english_scene_is_made_of_the_books_own_words() {
         (format!("a-book@{}", scene.start.expect("a place in the book")), Some("offline:plain"))
     );
     assert!(scene.worldview.starts_with("On the first of March"), "{}", scene.worldview);
-    assert!(
-        scene.situation.contains("knocked at the mill") && scene.situation.ends_with("Present: Anna and Boris.")
-    );
+    assert!(scene.situation.contains("knocked at the mill") && scene.situation.ends_with("Present: Anna and Boris."));
     assert!(scene.summary.contains("Anna"), "{}", scene.summary);
     assert_eq!(
         scene.motivations[0].motivation,
@@ -98,11 +93,7 @@ async fn a_chinese_scene_is_made_of_the_books_own_words() {
     assert_eq!((scene.dialogue.len(), scene.dialogue[1].speaker.as_str()), (6, "周老七"));
     assert!(scene.worldview.starts_with("三月初一，渠县城外起了大雾"), "{}", scene.worldview);
     assert!(scene.situation.ends_with("在场的有陆平和周老七。"), "{}", scene.situation);
-    assert!(
-        scene.motivations[0].motivation.starts_with("陆平打算把磨盘要回来。自己说："),
-        "{:?}",
-        scene.motivations
-    );
+    assert!(scene.motivations[0].motivation.starts_with("陆平打算把磨盘要回来。自己说："), "{:?}", scene.motivations);
     let profile: Vec<(&str, &str)> = scene.characters[0]
         .profile
         .iter()
@@ -155,15 +146,13 @@ fn drafts(language: Language, dialogue: Vec<FoundLine>) -> (BookIndex, Draft) {
 
 #[test]
 fn invented_lines_are_told_from_true_ones() {
-    let true_en =
-        ["Is anybody there?", "There is nobody here but me.", "Then you are the miller.", "Ask the mayor."];
+    let true_en = ["Is anybody there?", "There is nobody here but me.", "Then you are the miller.", "Ask the mayor."];
     let true_zh = ["里头有人么？", "只有我一个。", "那你便是主人了。", "你去问知县。"];
     for (language, names, lines) in
         [(Language::En, ["Anna Reed", "boris"], true_en), (Language::Zh, ["陆巡检", "老七"], true_zh)]
     {
-        let said = |line_of: &dyn Fn(usize) -> String| {
-            (0..4).map(|at| line(names[at % 2], &line_of(at))).collect::<Vec<_>>()
-        };
+        let said =
+            |line_of: &dyn Fn(usize) -> String| (0..4).map(|at| line(names[at % 2], &line_of(at))).collect::<Vec<_>>();
         let (book, draft) = drafts(language, said(&|at| lines[at].to_owned()));
         assert_eq!(draft.reject_reason(&Params::default(), &book), None);
         // Aliases are replaced by the book's main name for the character.

@@ -292,7 +292,7 @@ async fn replies(
     let draws: Vec<(usize, u32)> =
         (0..own.len()).flat_map(|place| (0..params.replies).map(move |n| (place, n))).collect();
     // The data is not part of a request; the offline engine needs it, also when it stands in for a server in a dry run.
-    let is_offline = !context.player.is_served() || context.player.session().rehearsal().is_some();
+    let is_offline = !context.player.is_served() || context.player.session().dry_run().is_some();
     let material = if is_offline { material(role, &own) } else { vec![OfflineMaterial::default(); own.len()] };
     let (own, exchanges, material) = (&own, &exchanges, &material);
     let asked = stream::iter(draws).map(|(place, n)| {

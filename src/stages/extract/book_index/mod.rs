@@ -15,12 +15,12 @@ use std::sync::Arc;
 
 use self::names::Names;
 use self::narration::{Sentence, narration};
-use self::people::{drop_doubtful, is_passing, story, talks, narrator};
-use self::profile_facts::{gender_word, statements_by_others, names_a_trade, told};
-use self::script_front::{listed_characters, first_line, lower_capitals, open_cues};
+use self::people::{drop_doubtful, is_passing, narrator, story, talks};
+use self::profile_facts::{gender_word, names_a_trade, statements_by_others, told};
+use self::script_front::{first_line, listed_characters, lower_capitals, open_cues};
 use self::speech_style::SpeechStyles;
 use super::asks::Note;
-use super::lexicon::{ProfileKey, Script, Patterns, list};
+use super::lexicon::{Patterns, ProfileKey, Script, list};
 use crate::attribution::{Attribution, Person, Quotation};
 use crate::schema::{Book, Language};
 
@@ -85,10 +85,11 @@ impl BookIndex {
         let script = Script::of(language, &text);
         let manners = SpeechStyles::new(&attribution, language, &names);
         let statements_by_others = statements_by_others(&attribution, script, &names);
-        let listed_characters = if book.script { listed_characters(&text, &attribution, &names) } else { BTreeMap::new() };
+        let listed_characters =
+            if book.script { listed_characters(&text, &attribution, &names) } else { BTreeMap::new() };
         // In a script, everything before the first line is the list of characters.
-        let front =
-            narration.partition_point(|sentence| !listed_characters.is_empty() && sentence.start < first_line(&attribution));
+        let front = narration
+            .partition_point(|sentence| !listed_characters.is_empty() && sentence.start < first_line(&attribution));
         let told = told(&narration[front..], &attribution, language, &names);
         let talks = talks(&attribution);
         let world = world::counted(story(&text, &attribution), script, &names);

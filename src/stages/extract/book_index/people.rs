@@ -38,7 +38,9 @@ pub(super) fn drop_doubtful(attribution: &mut Attribution, language: Language) {
         .map(|person| {
             let is_standalone = person.name.chars().count() == 1;
             let known = matches!(person.name.as_str(), "我" | "叙述者" | "敘述者");
-            !known && (is_standalone || person.lines <= DOUBTFUL || is_word(&person.name)) && !names_somebody(&person.name)
+            !known
+                && (is_standalone || person.lines <= DOUBTFUL || is_word(&person.name))
+                && !names_somebody(&person.name)
         })
         .collect();
     for quotation in &mut attribution.quotations {

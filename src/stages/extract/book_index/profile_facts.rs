@@ -8,7 +8,7 @@ use super::sentences::sentences;
 use super::standalone_sentence::normalized_marks;
 use crate::attribution::{Attribution, Gender};
 use crate::schema::Language;
-use crate::stages::extract::lexicon::{ProfileKey, Script, Patterns, quoted};
+use crate::stages::extract::lexicon::{Patterns, ProfileKey, Script, quoted};
 
 /// Collects facts about each person by profile key, keeping the first one or two sentences per key.
 pub(super) fn told(
@@ -36,7 +36,9 @@ pub(super) fn told(
         let next =
             spans[at + 1..].iter().find(|(_, _, other)| *other != person).map_or(sentence.text.len(), |next| next.0);
         let book = &mut told[person];
-        let has = |book: &Vec<(u32, ProfileKey, String)>, key: ProfileKey| book.iter().filter(|(_, known, _)| *known == key).count();
+        let has = |book: &Vec<(u32, ProfileKey, String)>, key: ProfileKey| {
+            book.iter().filter(|(_, known, _)| *known == key).count()
+        };
         if has(book, ProfileKey::Age) == 0
             && let Some(age) = words.age(&sentence.text[start..next.min(own(&sentence.text, end, language))])
         {
@@ -50,21 +52,22 @@ pub(super) fn told(
         let after = &after[..after.len().min(own(&sentence.text, end, language) - end)];
         let others = sentence.people.iter().filter(|other| **other != person).count();
         let before = &sentence.text[..start];
-        let key = if times[person] <= 6 && words.introduces(before, after) && has(book, ProfileKey::PublicBackground) == 0 {
-            Some((ProfileKey::PublicBackground, 1))
-        } else if words.tells_kin(after) {
-            Some((ProfileKey::Relationships, 2))
-        } else if others == 0 && words.tells_looks(after) {
-            Some((ProfileKey::Appearance, 2))
-        } else if others == 0 && words.tells_traits(after) {
-            Some((ProfileKey::Persona, 2))
-        } else if others == 0 && words.tells_likes(after) {
-            Some((ProfileKey::Hobbies, 1))
-        } else if others == 0 && words.tells_past(after) {
-            Some((ProfileKey::PrivateBackground, 2))
-        } else {
-            None
-        };
+        let key =
+            if times[person] <= 6 && words.introduces(before, after) && has(book, ProfileKey::PublicBackground) == 0 {
+                Some((ProfileKey::PublicBackground, 1))
+            } else if words.tells_kin(after) {
+                Some((ProfileKey::Relationships, 2))
+            } else if others == 0 && words.tells_looks(after) {
+                Some((ProfileKey::Appearance, 2))
+            } else if others == 0 && words.tells_traits(after) {
+                Some((ProfileKey::Persona, 2))
+            } else if others == 0 && words.tells_likes(after) {
+                Some((ProfileKey::Hobbies, 1))
+            } else if others == 0 && words.tells_past(after) {
+                Some((ProfileKey::PrivateBackground, 2))
+            } else {
+                None
+            };
         if let Some((key, most)) = key
             && has(book, key) < most
         {
@@ -142,7 +145,11 @@ pub(super) const fn gender_word(gender: Gender, language: Language) -> Option<&'
 }
 
 /// Collects plain statements by characters about who or what another character is.
-pub(super) fn statements_by_others(attribution: &Attribution, script: Script, names: &Names) -> Vec<Vec<(u32, String)>> {
+pub(super) fn statements_by_others(
+    attribution: &Attribution,
+    script: Script,
+    names: &Names,
+) -> Vec<Vec<(u32, String)>> {
     let language = script.language();
     let words = Patterns::of(language);
     let most = if language == Language::Zh { 50 } else { 140 };

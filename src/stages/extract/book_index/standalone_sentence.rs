@@ -207,7 +207,10 @@ pub(crate) fn normalized_marks(text: &str) -> String {
         match c {
             // In a date such as `17__` they belong to the text.
             '_' if !normalized_marks.ends_with(|before: char| before.is_ascii_digit() || before == '_') => {}
-            '．' if normalized_marks.chars().next_back().is_some_and(|before| is_han(before) || "’”）」』".contains(before)) =>
+            '．' if normalized_marks
+                .chars()
+                .next_back()
+                .is_some_and(|before| is_han(before) || "’”）」』".contains(before)) =>
             {
                 normalized_marks.push('。');
             }

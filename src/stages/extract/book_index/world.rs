@@ -9,7 +9,7 @@ use regex::Regex;
 use super::names::Names;
 use super::narration::Sentence;
 use crate::schema::Language;
-use crate::stages::extract::lexicon::{Script, Patterns, english as english_pattern, list};
+use crate::stages::extract::lexicon::{Patterns, Script, english as english_pattern, list};
 use crate::text::{is_han, is_title, lead_word};
 
 /// The number of sentences at the start of a story that are considered.

@@ -4,7 +4,7 @@
 //! missing `oh` or a contraction does not. Does not search: the passage is given.
 
 use super::edit_steps::{Step, denies, steps};
-use super::token::{Begins, TokenKind, Token};
+use super::token::{Begins, Token, TokenKind};
 use super::tokens::is_common;
 use crate::schema::Language;
 
@@ -129,7 +129,8 @@ impl Judge<'_> {
         let differs = |step: &&Step| !matches!(step, Step::Same(..) | Step::Slip(..));
         let from = at - steps[..at].iter().rev().take_while(differs).count();
         let to = at + steps[at..].iter().take_while(differs).count();
-        let line: Vec<&Token> = steps[from..to].iter().filter_map(|step| step.line()).map(|at| &self.line[at]).collect();
+        let line: Vec<&Token> =
+            steps[from..to].iter().filter_map(|step| step.line()).map(|at| &self.line[at]).collect();
         let book: Vec<&Token> =
             steps[from..to].iter().filter_map(|step| step.book()).map(|at| &self.passage[at]).collect();
         Alteration::of(&line, &book)
@@ -191,8 +192,11 @@ pub(crate) fn cut(passage: &[Token], first: usize, last: usize, is_used: IsUsed<
         let begun = (0..first).rev().find(|at| begins(*at, Begins::Clause)).unwrap_or(0);
         let clause = &passage[begun..first];
         let is_standalone = clause.iter().filter(|word| word.kind != TokenKind::Filler).count() <= 2;
-        let denied =
-            clause.iter().filter(|word| word.kind != TokenKind::Filler).take(1).all(|word| word.kind == TokenKind::Negation);
+        let denied = clause
+            .iter()
+            .filter(|word| word.kind != TokenKind::Filler)
+            .take(1)
+            .all(|word| word.kind == TokenKind::Negation);
         if is_standalone && denied {
             before = clause;
         }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::token::{TokenKind, Token};
+use super::token::{Token, TokenKind};
 
 /// One step of an alignment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

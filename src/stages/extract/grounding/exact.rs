@@ -7,7 +7,7 @@ use memchr::memmem::Finder;
 use super::alignment::cut;
 use super::index::PassageIndex;
 use super::matches::{Exact, MatchedRanges};
-use super::normalized::{SEPARATOR, NormalizedText};
+use super::normalized::{NormalizedText, SEPARATOR};
 use super::token::Begins;
 use crate::text::is_han;
 

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use super::matches::{Exact, Found, MatchedRanges};
 use super::ngrams::{PIECE, grams};
-use super::normalized::{SEPARATOR, NormalizedText, plain};
+use super::normalized::{NormalizedText, SEPARATOR, plain};
 use super::token::Token;
 use super::tokens::words;
 use crate::attribution::{Quotation, QuotationKind};

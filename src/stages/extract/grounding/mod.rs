@@ -100,7 +100,8 @@ mod tests {
         let text = "“Yes,” said Anna.\n“No.”\n“Yes.”\n";
         let book = facts(Language::En, text, attribution(text, EN_PEOPLE, &[0, 1, 0]));
         let ground = PassageIndex::new(&book, 0, length(text));
-        let start = |after| ground.find("Yes!", after, 0.6, &MatchedRanges::default()).place.expect("the text contains it").0;
+        let start =
+            |after| ground.find("Yes!", after, 0.6, &MatchedRanges::default()).place.expect("the text contains it").0;
         assert_eq!((start(0), start(10)), (1, 25));
         // Each occurrence is used once.
         let mut taken = MatchedRanges::default();

@@ -1,7 +1,7 @@
 //! Marks words that distinguish a name from a similar one even if no list has the name: the 洪 of 洪老爹, the 府 of 府城, the
 //! `Great` of `Great Tarrow`; also years in the sexagenary cycle. Does not compare texts.
 
-use super::token::{Begins, TokenKind, Token};
+use super::token::{Begins, Token, TokenKind};
 use crate::attribution::surname_before_call;
 
 /// English words that distinguish two places or people of the same name.
@@ -28,7 +28,8 @@ pub(crate) fn mark(words: &mut [Token]) {
             continue;
         }
         if !word.is_han() {
-            let named = behind.first().is_some_and(|next| next.kind == TokenKind::Name && next.begins == Begins::Nothing);
+            let named =
+                behind.first().is_some_and(|next| next.kind == TokenKind::Name && next.begins == Begins::Nothing);
             if named && QUALIFIERS.contains(&word.text.as_str()) {
                 word.kind = TokenKind::Distinction;
             }

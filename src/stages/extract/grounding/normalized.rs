@@ -72,6 +72,7 @@ impl NormalizedText {
 
 /// Normalizes an utterance without surrounding punctuation; `None` if nothing is left.
 pub(crate) fn plain(text: &str) -> Option<NormalizedText> {
-    let plain = NormalizedText::of(text.trim_matches(|c: char| c.is_whitespace() || ".,;:!?。，；：！？．…—-".contains(c)));
+    let plain =
+        NormalizedText::of(text.trim_matches(|c: char| c.is_whitespace() || ".,;:!?。，；：！？．…—-".contains(c)));
     (!plain.chars.is_empty()).then_some(plain)
 }

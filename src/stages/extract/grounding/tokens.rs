@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use super::name_discriminators;
-use super::token::{Begins, TokenKind, Token};
+use super::token::{Begins, Token, TokenKind};
 use crate::stages::extract::book_index::names::Names;
 use crate::text::is_han;
 
@@ -159,7 +159,8 @@ impl Reader {
             one if HAN_FILLERS.contains(one) => TokenKind::Filler,
             _ => TokenKind::Plain,
         };
-        let text = if kind == TokenKind::Number { han_number(&run).map_or(run, |value| value.to_string()) } else { run };
+        let text =
+            if kind == TokenKind::Number { han_number(&run).map_or(run, |value| value.to_string()) } else { run };
         self.push(text, kind, start, end);
     }
 
@@ -366,13 +367,19 @@ mod tests {
 
     #[test]
     fn names_numbers_and_negations_are_told() {
-        use TokenKind::{Capital, Filler, Name, Negation, Number, NormalizedText};
+        use TokenKind::{Capital, Filler, Name, Negation, Number, Plain};
         let kinds = |text: &str| read(text).into_iter().map(|(_, kind)| kind).collect::<Vec<_>>();
         assert_eq!(kinds("Oh, Mr. Lunt never paid nine"), [Filler, Name, Name, Negation, NormalizedText, Number]);
         assert_eq!(kinds("Splendid. I didn't"), [Capital, NormalizedText, NormalizedText, Negation]);
-        assert_eq!(kinds("fourpence threefold fourteenth thirtieth worth"), [Number, Number, Number, Number, NormalizedText]);
+        assert_eq!(
+            kinds("fourpence threefold fourteenth thirtieth worth"),
+            [Number, Number, Number, Number, NormalizedText]
+        );
         assert_eq!(kinds("One of them"), [NormalizedText; 3]);
         assert_eq!(kinds("SIT DOWN"), [NormalizedText; 2]);
-        assert_eq!(kinds("啊，沒有一個，十個"), [Filler, Negation, NormalizedText, NormalizedText, NormalizedText, Number, NormalizedText]);
+        assert_eq!(
+            kinds("啊，沒有一個，十個"),
+            [Filler, Negation, NormalizedText, NormalizedText, NormalizedText, Number, NormalizedText]
+        );
     }
 }

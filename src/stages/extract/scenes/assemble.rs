@@ -39,7 +39,11 @@ fn meant<'a>(name: &str, ask: &'a DescribeScene, book: &BookIndex) -> Option<&'a
 }
 
 /// Returns the names in a description that are not in the scene's cast, in order, without repetition.
-pub(crate) fn unknown_characters<'a>(ask: &DescribeScene, answer: &'a SceneDescription, book: &BookIndex) -> Vec<&'a str> {
+pub(crate) fn unknown_characters<'a>(
+    ask: &DescribeScene,
+    answer: &'a SceneDescription,
+    book: &BookIndex,
+) -> Vec<&'a str> {
     let motivations = answer.motivations.iter().map(|motivation| motivation.character.as_str());
     let told = motivations.chain(answer.profiles.iter().map(|profile| profile.character.as_str()));
     let mut seen = BTreeSet::new();

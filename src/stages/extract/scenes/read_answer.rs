@@ -4,7 +4,7 @@ use super::draft::{Draft, round};
 use crate::schema::{Chunk, Utterance};
 use crate::stages::extract::asks::{FoundLine, FoundScene, FoundScenes};
 use crate::stages::extract::book_index::BookIndex;
-use crate::stages::extract::grounding::{PassageIndex, MatchedRanges};
+use crate::stages::extract::grounding::{MatchedRanges, PassageIndex};
 use crate::stages::extract::language_check::{is_foreign, is_foreign_phrase};
 use crate::stages::extract::naming::known;
 use crate::stages::extract::params::Params;
