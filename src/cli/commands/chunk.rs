@@ -9,12 +9,14 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::cli::args::{ChunkArguments, RunArguments, RunOptions};
+use crate::cli::commands::build::run_pipeline;
 use crate::cli::exit::Exit;
 use crate::cli::output::control_chars::visible;
-use crate::cli::output::diagnostics;
-use crate::cli::{Terminal, runner, to_stderr};
+use crate::cli::output::diagnostics::{self, FailedCommand};
+use crate::cli::{Terminal, to_stderr};
 use crate::llm::Tokenizer;
-use crate::pipeline::{BookError, Stage};
+use crate::pipeline::BookError;
+use crate::schema::Stage;
 use crate::schema::{Book, Chapter, Chunk, Format, Language, Reject};
 use crate::stages::chunk;
 use crate::stages::export::thousands;
@@ -34,7 +36,12 @@ pub(crate) fn chunk(arguments: ChunkArguments) -> Exit {
         ),
         (1, 1) => {
             let ChunkArguments { mut paths, options, .. } = arguments;
-            runner(&RunArguments { pipeline: paths.remove(0), options }, false, Stage::Chunk)
+            run_pipeline(
+                &RunArguments { pipeline: paths.remove(0), options },
+                false,
+                Stage::Chunk,
+                FailedCommand::Other,
+            )
         }
         _ => usage("pipeline files and books cannot be combined", "give one pipeline file, or books"),
     }
@@ -244,8 +251,11 @@ impl<'a> Shown<'a> {
         rejects: &'a [Reject],
         chunks: &'a [Chunk],
     ) -> Self {
-        let left_out =
-            rejects.iter().map(|reject| LeftOut { id: &reject.id, reason: &reject.reason, detail: &reject.detail });
+        let left_out = rejects.iter().map(|reject| LeftOut {
+            id: &reject.id,
+            reason: reject.reason.name(),
+            detail: &reject.detail,
+        });
         let chunks = chunks.iter().map(|chunk| ShownChunk {
             id: chunk.id(),
             index: chunk.index,

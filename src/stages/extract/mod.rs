@@ -37,7 +37,7 @@ use self::grounding::PassageIndex;
 use self::requests::{describe_scene, find_scenes};
 use self::scenes::Draft;
 use crate::llm::{AskError, Model};
-use crate::schema::{Chunk, Draw, Language, Reject, Scene};
+use crate::schema::{Chunk, Draw, Language, Reject, RejectReason, Scene, Stage};
 
 /// The stage's prompt templates, as (name, source).
 pub const PROMPTS: &[(&str, &str)] = &[
@@ -83,7 +83,7 @@ pub async fn extract(
     if drafts.is_empty() && carried.is_none() && !failed {
         let detail =
             format!("no conversation between two or more people in “{}”, {} tokens", chunk.chapter, chunk.tokens);
-        extracted.rejects.push(Reject::new("extract", chunk.id(), "no_scene", detail));
+        extracted.rejects.push(Reject::new(Stage::Extract, chunk.id(), RejectReason::NoScene, detail));
     }
     join_carried(carried, &mut drafts, book.language);
     let goes_on = chunk.continues || book.goes_on(chunk.end);
@@ -97,7 +97,7 @@ pub async fn extract(
         };
         if !starts.insert(draft.start()) {
             let detail = "another scene begins with the same utterance".to_owned();
-            extracted.rejects.push(Reject::new("extract", draft.id(book), "duplicate", detail));
+            extracted.rejects.push(Reject::new(Stage::Extract, draft.id(book), RejectReason::Duplicate, detail));
             continue;
         }
         describe(model, book, chunk.start, draft, &mut extracted).await?;
@@ -130,7 +130,7 @@ async fn find(
         Ok(answer) => answer,
         Err(error) if error.ends_the_run() => return Err(error),
         Err(error) => {
-            rejects.push(Reject::new("extract", chunk.id(), error.reason(), error.detail()));
+            rejects.push(Reject::new(Stage::Extract, chunk.id(), error.reason(), error.detail()));
             return Ok(FoundScenes::default());
         }
     };
@@ -139,10 +139,10 @@ async fn find(
     match model.ask(&again, &draw(true)).await {
         Ok(second) => answer = second,
         Err(error) if error.ends_the_run() => return Err(error),
-        Err(error) => rejects.push(Reject::new("extract", chunk.id(), error.reason(), error.detail())),
+        Err(error) => rejects.push(Reject::new(Stage::Extract, chunk.id(), error.reason(), error.detail())),
     }
     if let Some(doubt) = answer_checks::find_fault(&ask, &answer) {
-        rejects.push(Reject::new("extract", chunk.id(), doubt.reason, doubt.detail));
+        rejects.push(Reject::new(Stage::Extract, chunk.id(), doubt.reason, doubt.detail));
         answer_checks::cut(&ask, &mut answer);
     }
     Ok(answer)
@@ -204,12 +204,12 @@ async fn describe(
             let foreign = scenes::drop_foreign_parts(&mut answer, book.language);
             if !foreign.is_empty() {
                 let detail = format!("dropped from its description: {}", foreign.join(", "));
-                extracted.rejects.push(Reject::new("extract", &id, "other_language", detail));
+                extracted.rejects.push(Reject::new(Stage::Extract, &id, RejectReason::OtherLanguage, detail));
             }
             let unknown_characters = scenes::unknown_characters(&ask, &answer, book);
             if !unknown_characters.is_empty() {
                 let detail = format!("its description mentions {}, not in its cast", unknown_characters.join(", "));
-                extracted.rejects.push(Reject::new("extract", &id, "unknown_character", detail));
+                extracted.rejects.push(Reject::new(Stage::Extract, &id, RejectReason::UnknownCharacter, detail));
             }
             let scene = scenes::scene(draft, &ask, &answer, book, model.id());
             if !scene.worldview.is_empty() {
@@ -221,7 +221,7 @@ async fn describe(
             extracted.scenes.push(scene);
         }
         Err(error) if error.ends_the_run() => return Err(error),
-        Err(error) => extracted.rejects.push(Reject::new("extract", id, error.reason(), error.detail())),
+        Err(error) => extracted.rejects.push(Reject::new(Stage::Extract, id, error.reason(), error.detail())),
     }
     Ok(())
 }

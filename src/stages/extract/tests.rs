@@ -108,7 +108,7 @@ async fn a_chinese_scene_is_made_of_the_books_own_words() {
 async fn a_chunk_without_talk_leaves_a_reject() {
     let (extracted, records) = whole(Language::En, &Params { min_utterances: 9, ..Params::default() }).await;
     assert!(extracted.scenes.is_empty());
-    assert_eq!((extracted.rejects[0].id.as_str(), extracted.rejects[0].reason.as_str()), ("a-book/0", "no_scene"));
+    assert_eq!((extracted.rejects[0].id.as_str(), extracted.rejects[0].reason.name()), ("a-book/0", "no_scene"));
     assert_eq!(records.len(), 1);
 }
 
@@ -170,7 +170,7 @@ fn invented_lines_are_told_from_true_ones() {
             }),
         );
         let reject = draft.reject_reason(&Params::default(), &book).expect("ungrounded");
-        assert_eq!(reject.reason, "ungrounded");
+        assert_eq!(reject.reason, RejectReason::Ungrounded);
         assert!(reject.detail.starts_with("1 of 4"), "{}", reject.detail);
         assert_eq!(draft.dialogue[1].grounded, Some(Grounded::Absent));
     }
@@ -183,13 +183,13 @@ fn what_is_no_scene_has_its_reason() {
         draft.reject_reason(&Params::default(), &book).map(|reject| reject.reason)
     };
     let (first, second) = (line("Anna", "Is anybody there?"), line("Boris", "There is nobody here but me."));
-    assert_eq!(reason(Vec::new()).as_deref(), Some("no_dialogue"));
-    assert_eq!(reason(vec![first.clone(), second]).as_deref(), Some("too_short"));
+    assert_eq!(reason(Vec::new()), Some(RejectReason::NoDialogue));
+    assert_eq!(reason(vec![first.clone(), second]), Some(RejectReason::TooShort));
     let four =
         ["Is anybody there?", "I must see the miller before dark.", "Then you are the miller.", "Who took them?"];
-    assert_eq!(reason(four.map(|speech| line("Anna", speech)).to_vec()).as_deref(), Some("one_speaker"));
+    assert_eq!(reason(four.map(|speech| line("Anna", speech)).to_vec()), Some(RejectReason::OneSpeaker));
     // An utterance can be used only as many times as the book has it.
-    assert_eq!(reason(vec![first.clone(); 4]).as_deref(), Some("too_short"));
+    assert_eq!(reason(vec![first.clone(); 4]), Some(RejectReason::TooShort));
     let wind = FoundLine {
         speaker: "Narrator".to_owned(),
         action: Some("(the wind rises)".to_owned()),

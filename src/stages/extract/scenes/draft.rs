@@ -1,6 +1,6 @@
 //! A scene before its description.
 
-use crate::schema::{Grounded, Reject, Utterance};
+use crate::schema::{Grounded, Reject, RejectReason, Stage, Utterance};
 use crate::stages::extract::book_index::BookIndex;
 use crate::stages::extract::grounding::MatchedRanges;
 use crate::stages::extract::language_check::is_foreign;
@@ -23,7 +23,7 @@ pub(crate) struct Draft {
     /// The number of its utterances that repeat the previous passage.
     pub(crate) seam: u32,
     /// Other parts that were dropped, as reason and detail.
-    pub(crate) notes: Vec<(&'static str, String)>,
+    pub(crate) notes: Vec<(RejectReason, String)>,
 }
 
 impl Draft {
@@ -102,19 +102,19 @@ impl Draft {
     /// Returns rejects for the parts that were dropped.
     pub(crate) fn rejects(&mut self, book: &BookIndex) -> Vec<Reject> {
         let id = self.id(book);
-        self.notes.drain(..).map(|(reason, detail)| Reject::new("extract", &id, reason, detail)).collect()
+        self.notes.drain(..).map(|(reason, detail)| Reject::new(Stage::Extract, &id, reason, detail)).collect()
     }
 
     /// Returns why it is not a valid scene, if so.
     pub(crate) fn reject_reason(&self, params: &Params, book: &BookIndex) -> Option<Reject> {
-        let reject = |reason, detail: String| Some(Reject::new("extract", self.id(book), reason, detail));
+        let reject = |reason, detail: String| Some(Reject::new(Stage::Extract, self.id(book), reason, detail));
         let said = || self.dialogue.iter().filter_map(|line| line.speech.as_deref());
         let lines = said().count();
         let all = lines + self.left_out as usize;
         let speakers = self.speakers();
         let grounding = self.grounding();
         if all == 0 {
-            return reject("no_dialogue", "nobody speaks in it".to_owned());
+            return reject(RejectReason::NoDialogue, "nobody speaks in it".to_owned());
         }
         // Grounding is checked before length: for an invented scene the other counts mean nothing.
         if grounding < params.min_grounding {
@@ -125,16 +125,22 @@ impl Draft {
             );
             let foreign = said().filter(|speech| is_foreign(speech, book.language)).count();
             if foreign * 2 > lines {
-                return reject("other_language", format!("{foreign} utterances are in another language; {detail}"));
+                return reject(
+                    RejectReason::OtherLanguage,
+                    format!("{foreign} utterances are in another language; {detail}"),
+                );
             }
-            return reject("ungrounded", detail);
+            return reject(RejectReason::Ungrounded, detail);
         }
         if lines < params.min_utterances as usize {
-            return reject("too_short", format!("{lines} utterances, the minimum is {}", params.min_utterances));
+            return reject(
+                RejectReason::TooShort,
+                format!("{lines} utterances, the minimum is {}", params.min_utterances),
+            );
         }
         if speakers.len() < 2 {
             return reject(
-                "one_speaker",
+                RejectReason::OneSpeaker,
                 format!("only {} speaks in its {lines} utterances", speakers.first().unwrap_or(&"no one")),
             );
         }

@@ -1,7 +1,7 @@
 //! Converts an answer to drafts: resolves names, finds utterances in the book, drops what is invalid.
 
 use super::draft::{Draft, round};
-use crate::schema::{Chunk, Utterance};
+use crate::schema::{Chunk, RejectReason, Utterance};
 use crate::stages::extract::asks::{FoundLine, FoundScene, FoundScenes};
 use crate::stages::extract::book_index::BookIndex;
 use crate::stages::extract::grounding::{MatchedRanges, PassageIndex};
@@ -103,18 +103,21 @@ impl Reader<'_> {
                 Read::Repeated(_, speech) => count(&mut repeated, speech),
             }
         }
-        let mut notes: Vec<(&'static str, String)> = Vec::new();
+        let mut notes: Vec<(RejectReason, String)> = Vec::new();
         for (name, lines) in &unknown_characters {
             notes.push((
-                "unknown_speaker",
+                RejectReason::UnknownSpeaker,
                 format!("“{name}”, the speaker of {lines} of its utterances, does not occur in the text"),
             ));
         }
         for (speech, count) in &repeated {
-            notes.push(("repeated_line", format!("“{speech}” occurs {count} times fewer in the book")));
+            notes.push((RejectReason::RepeatedLine, format!("“{speech}” occurs {count} times fewer in the book")));
         }
         if foreign > 0 {
-            notes.push(("other_language", format!("{foreign} actions and thoughts of its utterances were dropped")));
+            notes.push((
+                RejectReason::OtherLanguage,
+                format!("{foreign} actions and thoughts of its utterances were dropped"),
+            ));
         }
         let mut characters: Vec<String> = Vec::new();
         let mut unknown: Vec<&str> = Vec::new();
@@ -131,13 +134,13 @@ impl Reader<'_> {
         }
         if !unknown.is_empty() {
             notes.push((
-                "unknown_character",
+                RejectReason::UnknownCharacter,
                 format!("members of its cast that do not occur in the text: {}", unknown.join(", ")),
             ));
         }
         let mut summary = scene.summary.trim().to_owned();
         if is_foreign(&summary, book.language) {
-            notes.push(("other_language", format!("its summary was dropped: {summary}")));
+            notes.push((RejectReason::OtherLanguage, format!("its summary was dropped: {summary}")));
             summary.clear();
         }
         let edge = |words: &str, from: u32| self.ground.locate(words, from, self.params.min_similarity);
