@@ -52,13 +52,13 @@ fn measure(task: &str, folder: &Path) {
     let pool = Pool::find(folder).expect("the pool is there");
     let done = match task {
         "list" => {
-            let (index, faults) = pool.survey().expect("it can be read");
+            let (index, faults) = pool.index_all().expect("it can be read");
             assert!(faults.is_empty(), "{faults:?}");
             let lines: usize = index.heads().map(|head| head.lines as usize).sum();
             format!("{} scenes with {lines} lines", index.len())
         }
         "sample" => {
-            let (index, _) = pool.survey().expect("it can be read");
+            let (index, _) = pool.index_all().expect("it can be read");
             let places = drawn(7, "tess/writer", &tess(), index.heads(), &Params::default());
             let scenes: Vec<_> =
                 places.into_iter().take(DRAWN).map(|place| index.scene(place as usize).expect("it is there")).collect();

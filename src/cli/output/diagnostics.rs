@@ -100,7 +100,7 @@ pub(crate) fn hint(error: &RunError, invocation: &str) -> String {
         RunError::Books { .. } => {
             "books are plain text, Markdown, HTML, EPUB, Fountain or JSON Lines, in any common encoding".to_owned()
         }
-        RunError::Store(StoreError::Scene { .. } | StoreError::TwoScenes { .. }) => {
+        RunError::Store(StoreError::Scene { .. } | StoreError::DuplicateScene { .. }) => {
             format!(
                 "`dramaturg pool check` lists all problems of a pool; fix them and {again}; completed work is kept"
             )

@@ -3,7 +3,7 @@
 use polars::prelude::DataFrame;
 
 use super::ExportError;
-use super::groups::Row;
+use super::groups::TableRow;
 use crate::schema::{Character, Conversation, Reject, RoleGeneral, RoleProfile, RoleSpecific, Sample, Scene};
 
 /// Returns an empty table of a config, or `None` if there is no such config.

@@ -13,10 +13,10 @@ use serde_json::json;
 use super::chunk::usage;
 use crate::cli::exit::Exit;
 use crate::cli::to_stdout;
-use crate::dataset::split::{NEAR, Params, Part, Relation, Size, column_of};
-use crate::dataset::{self, Split};
+use crate::dataset::split::{DEFAULT_SIMILARITY, Params, Part, Relation, Size, column_of};
+use crate::dataset::{self, SplitOptions};
 use crate::schema::ByLanguage;
-use crate::store::{self, DatasetPlace};
+use crate::store::{self, DatasetLocation};
 use sizes::{hold, part, size, split_name};
 
 /// Examples and details below the help.
@@ -73,10 +73,10 @@ pub(crate) struct SplitArguments {
     /// `character_type` for samples, the role for role data.
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     stratify: Option<Vec<String>>,
-    /// Relations that must not cross splits: `scene`, `conversation`, `instruction`, `near`, or `none`. Default: all.
+    /// Relations that must not cross splits: `scene`, `conversation`, `instruction`, `similarity`, or `none`. Default: all.
     #[arg(long, value_name = "WHAT", value_delimiter = ',')]
     together: Option<Vec<String>>,
-    /// Similarity from which two texts count as `near`, above 0 and at most 1. Default: 0.6 in English, 0.5 in Chinese.
+    /// Similarity from which two texts are related, above 0 and at most 1. Default: 0.6 in English, 0.5 in Chinese.
     #[arg(long, value_name = "T", value_parser = crate::cli::args::positive_share)]
     near: Option<f64>,
     /// Random seed.
@@ -102,7 +102,7 @@ pub(crate) struct SplitArguments {
 /// Runs the command.
 pub(crate) fn divide(arguments: &SplitArguments) -> Exit {
     let path = &arguments.path;
-    let Some(place) = DatasetPlace::find(path) else {
+    let Some(place) = DatasetLocation::find(path) else {
         return usage(
             &format!("`{}` is neither a run folder nor a data set", path.display()),
             "give `outputs/<name>`, or a folder with a dataset card and one folder of Parquet files per config",
@@ -117,15 +117,15 @@ pub(crate) fn divide(arguments: &SplitArguments) -> Exit {
         let has = columns(&place, &arguments.config);
         params.stratify.retain(|column| has.as_ref().is_none_or(|has| has.contains(column)));
     }
-    let wanted = Split {
-        place,
+    let wanted = SplitOptions {
+        location: place,
         config: arguments.config.clone(),
         params,
         out: arguments.out.clone(),
         shard_bytes: arguments.shard_size,
         dry_run: arguments.dry_run,
     };
-    match dataset::split(&wanted) {
+    match dataset::split_dataset(&wanted) {
         Ok(done) => {
             if arguments.json {
                 let mut told =
@@ -144,7 +144,7 @@ pub(crate) fn divide(arguments: &SplitArguments) -> Exit {
 }
 
 /// Returns the columns of a config, or `None` if they cannot be read; reading the rows reports the error.
-fn columns(place: &DatasetPlace, config: &str) -> Option<Vec<String>> {
+fn columns(place: &DatasetLocation, config: &str) -> Option<Vec<String>> {
     let dataset = store::Dataset::open(&place.dataset).ok()?;
     let file = dataset.of(config).next()?.files.first()?.clone();
     store::columns(&file).ok()
@@ -209,19 +209,19 @@ fn params(arguments: &SplitArguments) -> Result<Params, (String, &'static str)> 
         let Some(relation) = Relation::ALL.into_iter().find(|relation| relation.name() == word) else {
             return Err((
                 format!("`{word}` is not a relation between rows"),
-                "choose from scene, conversation, instruction and near",
+                "choose from scene, conversation, instruction and similarity",
             ));
         };
         together.push(relation);
     }
     if arguments.together.is_none() {
         let of_config =
-            |relation: &Relation| *relation == Relation::Near || relation.column(&arguments.config).is_some();
+            |relation: &Relation| *relation == Relation::Similarity || relation.column(&arguments.config).is_some();
         together.extend(Relation::ALL.iter().filter(|relation| of_config(relation)));
     }
     together.sort_unstable();
     together.dedup();
-    let near = arguments.near.map_or(NEAR, |near| ByLanguage { en: near, zh: near });
+    let near = arguments.near.map_or(DEFAULT_SIMILARITY, |near| ByLanguage { en: near, zh: near });
     let (rest, by, seed) = (arguments.rest.clone(), arguments.by.clone(), arguments.seed);
-    Ok(Params { splits, rest, by, hold_out, stratify, apart: together, near, seed })
+    Ok(Params { splits, remainder: rest, by, hold_out, stratify, group_by: together, similarity: near, seed })
 }
