@@ -1,9 +1,8 @@
-//! What a call costs: time, requests, CPU and memory of many calls to a served model, journal and schema check on.
+//! Cost of a call to a served model: time, requests, CPU and memory, with journal and schema check.
 //!
-//! `cargo bench --bench calls -- URL CALLS CONCURRENCY` asks a server, such as a mock with a latency or a limit of its own;
-//! without a URL it starts one of its own that answers after 200 ms, in a process of its own. `cargo bench --bench calls --
-//! limits SECONDS` starts servers that let in so many requests a second, which nobody tells, and prints how much of each limit
-//! was used and how many requests were refused.
+//! `cargo bench --bench calls -- URL CALLS CONCURRENCY` calls a server. Without a URL it starts a mock server in another
+//! process that answers after 200 ms. `cargo bench --bench calls -- limits SECONDS` starts servers with undisclosed rate
+//! limits and prints how much of each limit was used and how many requests were rejected.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measured")]
 
@@ -26,7 +25,7 @@ use serde_json::Value;
 use self::process::{cpu_seconds, peak_megabytes, to_f64};
 use self::server::{Answer, Server, serve};
 
-/// The latency of the server that the benchmark starts.
+/// Latency of the mock server.
 const LATENCY: Duration = Duration::from_millis(200);
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -56,10 +55,12 @@ impl OfflineAnswer for Rate {
 }
 
 fn main() {
-    // Cargo passes `--bench` along.
+    // Cargo adds `--bench`.
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
-    let runtime = dramaturg::pipeline::runtime().expect("a runtime");
-    let number = |at: usize, default: u64| arguments.get(at).map_or(default, |text| text.parse().expect("a number"));
+    let runtime = dramaturg::pipeline::runtime().expect("the runtime starts");
+    let number = |at: usize, default: u64| {
+        arguments.get(at).map_or(default, |text| text.parse().expect("the argument is a number"))
+    };
     match arguments.first().map(String::as_str) {
         Some("serve") => {
             let counts = Counts::named(arguments.get(1).map_or("", String::as_str));
@@ -79,9 +80,9 @@ fn main() {
     runtime.block_on(measure(&url, calls, concurrency));
 }
 
-/// Prints how much of each limit is used in a time, and how many requests are refused.
+/// Prints how much of each rate limit is used within a time, and how many requests are rejected.
 async fn measure_limits(time: Duration) {
-    println!("counted by | a second | let in | used    | refused");
+    println!("window     | limit/s  | passed | used    | rejected");
     for counts in Counts::ALL {
         for rate in [20, 100, 300] {
             let server = Server::start(&["serve", counts.name(), &rate.to_string()]);
@@ -93,10 +94,10 @@ async fn measure_limits(time: Duration) {
     }
 }
 
-/// Asks a server as much as it lets in for a time, and returns how many requests there were, and how many were refused.
+/// Calls a server as fast as it allows for a time. Returns the numbers of requests and of rejected requests.
 async fn ask_for(url: &str, time: Duration) -> (u64, u64) {
     const CONCURRENCY: usize = 1024;
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("the temporary folder is writable");
     let model = model(folder.path(), url, CONCURRENCY);
     let mut tasks = tokio::task::JoinSet::new();
     let asking = async {
@@ -108,7 +109,7 @@ async fn ask_for(url: &str, time: Duration) -> (u64, u64) {
             tasks.spawn(async move { model.ask(&Rate(call), &Draw::Other(format!("bench/{call}"))).await.is_ok() });
         }
     };
-    // The end of the time is what ends it.
+    // Runs until the time is up.
     let _ = tokio::time::timeout(time, asking).await;
     let usage_tracker = &model.session().usage_tracker;
     let refused = usage_tracker
@@ -117,45 +118,48 @@ async fn ask_for(url: &str, time: Duration) -> (u64, u64) {
         .filter(|(_, kind, _)| *kind == "rate_limited")
         .map(|(.., count)| count)
         .sum();
-    // What is being answered was let in.
+    // Requests in progress were accepted.
     let made = usage_tracker.totals().made + model.session().in_flight();
     tasks.abort_all();
     (made + refused, refused)
 }
 
 fn model(folder: &Path, url: &str, concurrency: usize) -> Arc<Model> {
-    let journal: Arc<dyn Journal> = Arc::new(FileJournal::open(&folder.join("journal.jsonl")).expect("a journal"));
-    let prompts = Prompts::new([], &BTreeMap::new()).expect("no templates");
+    let journal: Arc<dyn Journal> =
+        Arc::new(FileJournal::open(&folder.join("journal.jsonl")).expect("the journal opens"));
+    let prompts = Prompts::new([], &BTreeMap::new()).expect("an empty list of templates is valid");
     let session = Arc::new(Session::new(7, prompts, journal, Budget::default(), false));
     let endpoint = Endpoint { concurrency, ..Endpoint::new(url, "mock") };
     let model = Model::served("mock", endpoint, &Sampling::default(), Value::Null, None, 2, session);
-    Arc::new(model.expect("a client"))
+    Arc::new(model.expect("the client is valid"))
 }
 
 async fn measure(url: &str, calls: u64, concurrency: u64) {
-    let folder = tempfile::tempdir().expect("a folder");
-    let concurrency = usize::try_from(concurrency).expect("it fits");
+    let folder = tempfile::tempdir().expect("the temporary folder is writable");
+    let concurrency = usize::try_from(concurrency).expect("the number fits");
     let model = model(folder.path(), url, concurrency);
     let session = model.session();
     let begun = Instant::now();
     let mut tasks = tokio::task::JoinSet::new();
     let mut answered = 0;
     for call in 0..calls {
-        // As in a run, what could be asked is made when it is soon to be asked.
+        // As in a run, requests are built shortly before they are sent.
         if tasks.len() >= 2 * concurrency {
-            answered += u64::from(tasks.join_next().await.is_some_and(|is_answered| is_answered.expect("no panic")));
+            answered += u64::from(
+                tasks.join_next().await.is_some_and(|is_answered| is_answered.expect("the task does not panic")),
+            );
         }
         let model = Arc::clone(&model);
         tasks.spawn(async move { model.ask(&Rate(call), &Draw::Other(format!("bench/{call}"))).await.is_ok() });
     }
     while let Some(is_answered) = tasks.join_next().await {
-        answered += u64::from(is_answered.expect("no panic"));
+        answered += u64::from(is_answered.expect("the task does not panic"));
     }
     let wall = begun.elapsed().as_secs_f64();
     let requests = session.usage_tracker.totals().requests;
     let cpu = cpu_seconds();
     println!(
-        "{answered} of {calls} answered in {wall:.2} s with {requests} requests; {:.0} µs CPU a call, {} MB at most",
+        "{answered} of {calls} answered in {wall:.2} s with {requests} requests; {:.0} µs CPU a call, {} MB peak",
         cpu * 1e6 / to_f64(calls),
         peak_megabytes()
     );
@@ -164,16 +168,16 @@ async fn measure(url: &str, calls: u64, concurrency: u64) {
     }
 }
 
-/// How a server counts the requests of a second.
+/// How a server counts requests per second.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Counts {
-    /// Not at all.
+    /// No limit.
     No,
-    /// By seconds, the first of which begins with the first request.
+    /// Fixed windows of a second, starting with the first request.
     Windows,
-    /// By the second before each request.
+    /// A sliding window of a second.
     Sliding,
-    /// With a bucket that holds the requests of a second.
+    /// A token bucket with a capacity of one second.
     Bucket,
 }
 
@@ -194,7 +198,7 @@ impl Counts {
     }
 }
 
-/// The limit of a server that lets in so many requests a second.
+/// Rate limit of a mock server.
 struct Limit {
     counts: Counts,
     most: f64,
@@ -240,9 +244,9 @@ impl Limit {
     }
 }
 
-/// Answers every request after the latency, or refuses it at once.
+/// Answers a request after the latency, or rejects it immediately.
 async fn answer(limit: Arc<Mutex<Limit>>) -> Answer {
-    let lets_in = limit.lock().expect("nobody panics").lets_in();
+    let lets_in = limit.lock().expect("no thread panics while it holds the lock").lets_in();
     if !lets_in {
         return Answer { head: "429 Too Many Requests\r\nretry-after: 1", body: "{}".to_owned() };
     }

@@ -1,12 +1,12 @@
-//! What a large simulation costs: time, CPU and memory of many lanes that play at once against a server with a latency.
+//! Cost of a large simulation: time, CPU and memory of many concurrent lanes against a server with latency.
 //!
-//! `cargo bench --bench chat -- [CHARACTERS] [URL]` plays test characters with 21 source models in a pool of 6,000 scenes, until
-//! each of five dimensions was aimed at ten times. 20 characters are the paper's run (some 200,000 calls); 2, a tenth of it, play
-//! when silent. It asks a server, such as a mock that answers after 200 ms; without a URL it starts one of its own in a process of
-//! its own. 512 requests are in flight at once: a few of each source, and the rest of the model that plays all other parts.
+//! `cargo bench --bench chat -- [CHARACTERS] [URL]` plays test characters with 21 source models and a pool of 6,000 scenes,
+//! until each of five dimensions was targeted ten times. 20 characters are the size of the paper's run (about 200,000 calls);
+//! the default is 2. Without a URL it starts a mock server in another process that answers after 200 ms. 512 requests are in
+//! flight: a few for each source, and the rest for the model that plays everything else.
 //!
-//! The bound is what no scheduling can beat: the larger of the longest lane, call after call, and of the calls of the busiest
-//! model shared out among the requests that it may have in flight.
+//! The printed bound is the minimum for any scheduler: the longest lane played sequentially, or the calls of the busiest model
+//! divided by its concurrency, whichever is larger.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measured")]
 
@@ -34,22 +34,22 @@ use self::process::{cpu_seconds, peak_megabytes, to_f64};
 use self::server::{Answer, Server, serve};
 
 const LATENCY: Duration = Duration::from_millis(200);
-/// How many requests are in flight at once.
+/// Requests in flight.
 const CONCURRENCY: usize = 512;
-/// How many of them are of one source.
+/// Requests in flight per source.
 const OF_A_SOURCE: usize = 3;
 const SOURCES: usize = 21;
 const TAU: u32 = 10;
-/// The model that plays all parts but the sources'.
+/// The model that plays everything except the test characters.
 const CAST: &str = "cast";
 const SCENES: usize = 6_000;
 const BOOKS: usize = 180;
 const SCENE_BYTES: usize = 6_000;
 
 fn main() {
-    // Cargo passes `--bench` along.
+    // Cargo adds `--bench`.
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
-    let runtime = pipeline::runtime().expect("a runtime");
+    let runtime = pipeline::runtime().expect("the runtime starts");
     if arguments.first().is_some_and(|argument| argument == "serve") {
         runtime.block_on(serve(answer));
         return;
@@ -57,17 +57,18 @@ fn main() {
     let characters = arguments.iter().find_map(|argument| argument.parse().ok()).unwrap_or(2);
     let url = arguments.iter().find(|argument| argument.starts_with("http"));
     let server = url.is_none().then(|| Server::start(&["serve"]));
-    let url = server.as_ref().map_or_else(|| url.expect("one or the other").clone(), |server| server.url.clone());
-    let folder = tempfile::tempdir().expect("a folder");
+    let url = server.as_ref().map_or_else(|| url.expect("a URL was given").clone(), |server| server.url.clone());
+    let folder = tempfile::tempdir().expect("the temporary folder is writable");
     fill(folder.path(), characters);
     runtime.block_on(measure(folder.path(), &url));
 }
 
-/// Plays, and prints what it took.
+/// Runs the simulation and prints its cost.
 async fn measure(folder: &Path, url: &str) {
     let file = folder.join("chat.toml");
-    std::fs::write(&file, pipeline_file(folder, url)).expect("written");
-    let loaded = config::load(&file, &[], &Environment::default(), Endpoints::Needed).expect("it is well formed");
+    std::fs::write(&file, pipeline_file(folder, url)).expect("the temporary folder is writable");
+    let loaded =
+        config::load(&file, &[], &Environment::default(), Endpoints::Needed).expect("the pipeline file is valid");
     let out = folder.join("run");
     let (_stop, stop) = watch::channel(false);
     let options =
@@ -85,7 +86,7 @@ async fn measure(folder: &Path, url: &str) {
     let path = longest_lane(&out);
     report(&summary, path, clock.seconds("simulate"), cpu, memory);
     for (stage, peak) in clock.peaks() {
-        println!("  {stage}: {:.1} s, {peak} MB at most up to its end", clock.seconds(stage));
+        println!("  {stage}: {:.1} s, {peak} MB peak until its end", clock.seconds(stage));
     }
 }
 
@@ -108,31 +109,40 @@ fn report(summary: &Summary, path: u64, wall: f64, cpu: f64, memory: u64) {
         wall / all
     );
     println!("simulate   {wall:.1} s, {:.3} of the bound; the whole run {:.1} s", wall / bound, summary.wall_s);
-    println!("CPU        {cpu:.1} s, {:.0} µs a call", cpu * 1e6 / to_f64(calls));
-    println!("memory     {memory} MB at most");
+    println!("CPU        {cpu:.1} s, {:.0} µs per call", cpu * 1e6 / to_f64(calls));
+    println!("memory     {memory} MB peak");
     println!("rows       {}", json!(summary.rows));
 }
 
-/// When a stage began, how many seconds it took, and how many megabytes were held at most up to its end.
+/// Start of a stage, its duration in seconds, and peak memory in MB until its end.
 type Took = (Option<Instant>, f64, u64);
 
-/// When stages begin and end, and the most that was held up to then.
+/// Times and peak memory by stage.
 #[derive(Debug, Default)]
 struct Stages(Mutex<BTreeMap<&'static str, Took>>);
 
 impl Stages {
     fn seconds(&self, stage: &str) -> f64 {
-        self.0.lock().expect("nobody panics").get(stage).map_or(0.0, |(_, seconds, _)| *seconds)
+        self.0
+            .lock()
+            .expect("no thread panics while it holds the lock")
+            .get(stage)
+            .map_or(0.0, |(_, seconds, _)| *seconds)
     }
 
     fn peaks(&self) -> Vec<(&'static str, u64)> {
-        self.0.lock().expect("nobody panics").iter().map(|(stage, (_, _, peak))| (*stage, *peak)).collect()
+        self.0
+            .lock()
+            .expect("no thread panics while it holds the lock")
+            .iter()
+            .map(|(stage, (_, _, peak))| (*stage, *peak))
+            .collect()
     }
 }
 
 impl Reporter for Stages {
     fn report(&self, event: Event) {
-        let mut stages = self.0.lock().expect("nobody panics");
+        let mut stages = self.0.lock().expect("no thread panics while it holds the lock");
         match event {
             Event::Started { stage, .. } => drop(stages.insert(stage, (Some(Instant::now()), 0.0, 0))),
             Event::Ended { stage, .. } => {
@@ -145,14 +155,14 @@ impl Reporter for Stages {
     }
 }
 
-/// Returns how many calls of the longest lane follow one upon the other: in each batch those of its longest conversation, of
-/// which source and base count as one.
+/// Returns the number of sequential calls of the longest lane: for each batch those of its longest conversation, where
+/// source and base count as one.
 fn longest_lane(run: &Path) -> u64 {
     let batches = batches(&run.join("dataset/conversations/test-00000-of-00001.parquet"));
-    let journal = JournalView::open(&run.join("journal.jsonl")).expect("a journal");
+    let journal = JournalView::open(&run.join("journal.jsonl")).expect("the journal opens");
     let mut conversations: BTreeMap<String, u64> = BTreeMap::new();
     for record in journal.records() {
-        let draw = record.expect("it can be read").draw;
+        let draw = record.expect("the file is readable").draw;
         let mut parts = draw.splitn(4, '/');
         let (Some(character), Some(source), Some(number), Some(part)) =
             (parts.next(), parts.next(), parts.next(), parts.next())
@@ -166,7 +176,7 @@ fn longest_lane(run: &Path) -> u64 {
     let mut longest: BTreeMap<(&str, u32), u64> = BTreeMap::new();
     for (conversation, calls) in &conversations {
         let (lane, _) = conversation.rsplit_once('/').expect("an id has three parts");
-        // A conversation that failed is in no table.
+        // A failed conversation is in no table.
         let Some(batch) = batches.get(conversation) else { continue };
         let most = longest.entry((lane, *batch)).or_default();
         *most = (*most).max(*calls);
@@ -181,38 +191,47 @@ fn longest_lane(run: &Path) -> u64 {
 /// Returns the batch of each conversation.
 fn batches(table: &Path) -> BTreeMap<String, u32> {
     use polars::prelude::{ParquetReader, SerReader as _};
-    let file = std::fs::File::open(table).expect("the run made conversations");
+    let file = std::fs::File::open(table).expect("the run has conversations");
     let columns = Some(vec!["id".to_owned(), "batch".to_owned()]);
-    let frame = ParquetReader::new(file).with_columns(columns).finish().expect("it can be read");
-    let ids = frame.column("id").expect("a column").str().expect("strings").iter().map(|id| id.expect("not null"));
-    let batches = frame.column("batch").expect("a column").i32().expect("numbers").iter();
-    let batches = batches.map(|batch| u32::try_from(batch.expect("not null")).expect("from 0"));
+    let frame = ParquetReader::new(file).with_columns(columns).finish().expect("the file is readable");
+    let ids = frame
+        .column("id")
+        .expect("the column exists")
+        .str()
+        .expect("the column has strings")
+        .iter()
+        .map(|id| id.expect("not null"));
+    let batches = frame.column("batch").expect("the column exists").i32().expect("the column has numbers").iter();
+    let batches = batches.map(|batch| u32::try_from(batch.expect("not null")).expect("the value is not negative"));
     ids.map(str::to_owned).zip(batches).collect()
 }
 
-/// Returns how many requests of a model are in flight at once.
+/// Returns the concurrency of a model.
 fn concurrency(model: &str) -> usize {
     if model == CAST { CONCURRENCY - SOURCES * OF_A_SOURCE } else { OF_A_SOURCE }
 }
 
-/// Writes so many characters, the pool and a book.
+/// Writes character files, the scene pool and a book.
 fn fill(folder: &Path, count: usize) {
     let custom = folder.join("pool/custom");
-    std::fs::create_dir_all(&custom).expect("a folder");
+    std::fs::create_dir_all(&custom).expect("the temporary folder is writable");
     for book in 0..BOOKS {
         let slug = format!("book-{book}");
         let scenes: Vec<String> = (0..SCENES.div_ceil(BOOKS))
             .map(|scene| scenes::scene(&slug, Language::ALL[book % 2], book * 1000 + scene, SCENE_BYTES))
             .collect();
-        std::fs::write(custom.join(format!("{slug}.json")), format!("[{}]", scenes.join(","))).expect("written");
+        std::fs::write(custom.join(format!("{slug}.json")), format!("[{}]", scenes.join(",")))
+            .expect("the temporary folder is writable");
     }
     let characters = folder.join("characters");
-    std::fs::create_dir_all(&characters).expect("a folder");
+    std::fs::create_dir_all(&characters).expect("the temporary folder is writable");
     for number in 0..count {
-        std::fs::write(characters.join(format!("{number:02}.json")), character(number).to_string()).expect("written");
+        std::fs::write(characters.join(format!("{number:02}.json")), character(number).to_string())
+            .expect("the temporary folder is writable");
     }
     let talk = "“Is it you?” said Anna.\n\n“It is,” said Boris.\n\n".repeat(20);
-    std::fs::write(folder.join("book.txt"), format!("Chapter One\n\n{talk}")).expect("written");
+    std::fs::write(folder.join("book.txt"), format!("Chapter One\n\n{talk}"))
+        .expect("the temporary folder is writable");
 }
 
 fn character(number: usize) -> Value {
@@ -257,13 +276,13 @@ fn pipeline_file(folder: &Path, url: &str) -> String {
     text
 }
 
-/// Answers a request after the latency, by its schema where it has one, and not the same to any two.
+/// Answers a request after the latency, with an instance of its schema if it has one. Answers depend on the request body.
 async fn answer(body: Vec<u8>) -> Answer {
     tokio::time::sleep(LATENCY).await;
     let request: Value = serde_json::from_slice(&body).expect("the client sends JSON");
     let hash = blake3::hash(&body);
-    let mut dice = Dice(u64::from_le_bytes(hash.as_bytes()[..8].try_into().expect("eight bytes")));
-    // Most bytes of a Chinese prompt are those of its characters.
+    let mut dice = Dice(u64::from_le_bytes(hash.as_bytes()[..8].try_into().expect("the slice has eight bytes")));
+    // In a Chinese prompt most bytes belong to Chinese characters.
     let is_chinese = body.iter().filter(|byte| !byte.is_ascii()).count() * 2 > body.len();
     let schema = &request["response_format"]["json_schema"]["schema"];
     let content = match schema["properties"].as_object() {
@@ -288,7 +307,7 @@ const ZH_WORDS: [&str; 16] = [
     "雪地", "名字",
 ];
 
-/// A generator that a request's body starts.
+/// A random generator seeded with a request's body.
 struct Dice(u64);
 
 impl Dice {
@@ -297,10 +316,10 @@ impl Dice {
         (self.0 >> 33) as usize % sides
     }
 
-    /// Returns a value that fits a part of a schema.
+    /// Returns a value that is valid for a part of a schema.
     fn value(&mut self, schema: &Value, part: &Value, is_chinese: bool) -> Value {
         if let Some(name) = part["$ref"].as_str().and_then(|name| name.strip_prefix("#/")) {
-            let named = schema.pointer(&format!("/{name}")).expect("a schema has what it refers to");
+            let named = schema.pointer(&format!("/{name}")).expect("the schema contains its references");
             return self.value(schema, named, is_chinese);
         }
         match (part["enum"].as_array(), part["oneOf"].as_array()) {

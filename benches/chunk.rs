@@ -1,9 +1,9 @@
-//! How fast books are read, cut into chapters and chunks, and weighed, and how near the estimated tokens are to counted ones.
+//! Speed of reading books, finding chapters and cutting chunks, and accuracy of the token estimates.
 //!
-//! `cargo bench --bench chunk` measures the shipped books, `cargo bench --bench chunk -- FILE…` others; a file of several
-//! books counts as its first. Speeds are MB of UTF-8 text per second of one core: one thread does all, and its own time on a
-//! core is what counts where the kernel tells it, so that other work on the machine is left out. The best batch counts, and
-//! the median says how steady it was. Takes a second for each stage of a book. `benches/memory.sh` measures memory.
+//! `cargo bench --bench chunk` measures the included books, `cargo bench --bench chunk -- FILE…` others; of a file with
+//! several books the first is used. Speeds are MB of UTF-8 text per second of CPU time of one thread, or of wall time where the
+//! kernel does not report CPU time. The best batch is reported; the median shows the variance. Each stage of a book is measured
+//! for one second. `benches/memory.sh` measures memory.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints what it measured")]
 
@@ -11,26 +11,25 @@ mod clock;
 
 use std::path::Path;
 
-use dramaturg::books::read;
 use dramaturg::llm::Tokenizer;
 use dramaturg::schema::{Chunk, Language};
-use dramaturg::stages::chunk::{Params, chapters, chunk};
+use dramaturg::stages::chunk::{Params, chapters, chunk, read};
 
 use self::clock::{Clock, on_core};
 
-/// The books that come with the program.
+/// The included books.
 const SHIPPED: &[&str] = &["a_penny_either_way.txt", "forty_kilos_short.fountain", "lian_wen_ji.txt"];
-/// How often a stage is measured.
+/// Measurements per stage.
 const BATCHES: usize = 5;
-/// Seconds for which it is repeated each time.
+/// Seconds per measurement.
 const BATCH: f64 = 0.2;
-/// What tokens are counted with.
+/// The reference tokenizer.
 const TOKENIZER: Tokenizer = Tokenizer::O200kBase;
-/// How far an estimate may be from the count of a book and of a chunk, and on which share of the chunks.
+/// Maximum error of the estimate for a book and for a chunk, and the share of chunks within it.
 const TARGETS: (f64, f64, f64) = (0.08, 0.15, 0.95);
 
 fn main() {
-    // Cargo passes `--bench` along.
+    // Cargo adds `--bench`.
     let mut files: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
     if files.is_empty() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("books");
@@ -45,17 +44,17 @@ fn main() {
     }
     speeds(&measured);
     errors(&measured);
-    println!("\nmemory: benches/memory.sh [BOOK…], once `cargo build --release` is done");
+    println!("\nmemory: benches/memory.sh [BOOK…], after `cargo build --release`");
 }
 
-/// What was measured of a book.
+/// Measurements of a book.
 struct Measured {
     name: String,
     language: Language,
     megabytes: f64,
-    /// Seconds for reading, chapters and chunks, each in its best batch.
+    /// Seconds for reading, chapters and chunks, best batch of each.
     best: [f64; 3],
-    /// Seconds for all of it, each in its median batch.
+    /// Seconds in total, median batches.
     median: f64,
     /// Estimated and counted tokens of each chunk.
     tokens: Vec<(f64, f64)>,
@@ -85,7 +84,7 @@ impl Measured {
     }
 }
 
-/// Returns what a stage takes, in the best batch and in the median one.
+/// Returns the seconds of a stage in the best and the median batch.
 fn seconds(mut stage: impl FnMut()) -> (f64, f64) {
     let mut batches = [0.0; BATCHES];
     for batch in &mut batches {
@@ -126,7 +125,7 @@ fn speeds(books: &[Measured]) {
     }
 }
 
-/// Prints how far the estimates are from the counts, by book and by language.
+/// Prints the errors of the estimates by book and by language.
 fn errors(books: &[Measured]) {
     let (whole, near, share) = TARGETS;
     println!(

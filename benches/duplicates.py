@@ -1,12 +1,12 @@
-"""What the same retrieval takes with rank_bm25 and bm25s, beside `dramaturg instruct dedup`, on one file in one run.
+"""Compares `dramaturg instruct dedup` with retrieval by rank_bm25 and bm25s on the same file.
 
     pip install rank_bm25 bm25s
     cargo bench --bench duplicates -- en 100000 50 questions.jsonl
     python benches/duplicates.py questions.jsonl --threshold 0.5
 
-The two libraries look up the nearest eleven of every question among all of its group, which is what de-duplication by them
-begins with; their thresholding and second direction would come on top. `--queries` bounds how many they look up of each
-group, and their time for the rest is reckoned from that. English is split at what is no letter, Chinese into pairs.
+The libraries only look up the eleven nearest neighbours of each question in its group. A complete de-duplication would also
+apply the threshold and the second direction. `--queries` limits the look-ups per group; the time for all is extrapolated.
+English is split at non-letters, Chinese into bigrams.
 """
 
 import argparse
@@ -24,7 +24,7 @@ NEAREST = 11
 
 
 def terms(text):
-    """Returns words in lower case and pairs of neighbouring Chinese characters."""
+    """Returns lower-case words and Chinese character bigrams."""
     found = re.findall(r"[a-z0-9']+", text.lower())
     for run in re.findall("[\u3400-\u9fff\U00020000-\U000323af]+", text):
         found += [run[at : at + 2] for at in range(len(run) - 1)] or [run]
@@ -52,8 +52,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file")
     parser.add_argument("--threshold", default="0.5")
-    parser.add_argument("--queries", type=int, default=200, help="how many of each group the libraries look up")
-    parser.add_argument("--groups", type=int, default=2, help="how many groups the libraries do")
+    parser.add_argument("--queries", type=int, default=200, help="look-ups per group by the libraries")
+    parser.add_argument("--groups", type=int, default=2, help="number of groups for the libraries")
     parser.add_argument("--program", default="target/release/dramaturg")
     arguments = parser.parse_args()
 
@@ -77,7 +77,7 @@ def main():
         some = list(groups.values())[: arguments.groups]
         done = sum(min(len(questions), arguments.queries) for questions in some)
         taken = sum(look_up(questions, arguments.queries) for questions in some)
-        print(f"{name:9}  {done:,} look-ups: {taken:.1f} s, {done / taken:,.0f}/s; for all {count / done * taken:,.0f} s")
+        print(f"{name:9}  {done:,} look-ups: {taken:.1f} s, {done / taken:,.0f}/s; extrapolated to all: {count / done * taken:,.0f} s")
 
 
 if __name__ == "__main__":

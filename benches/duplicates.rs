@@ -1,8 +1,8 @@
-//! What it takes to judge many questions: time, memory, and how well planted near-duplicates are found.
+//! Cost of de-duplicating many questions: time, memory, and the share of planted near-duplicates that is found.
 //!
-//! `cargo bench --bench duplicates` judges 100,000 questions in 50 roles and 1,000,000 in one group, in both languages, each in a
-//! process of its own. `cargo bench --bench duplicates -- en 100000 50 share=0.34` judges so many by a share (or `threshold=0.5`), and with a file's
-//! name in that place writes them there as JSON Lines, for `benches/duplicates.py`.
+//! `cargo bench --bench duplicates` uses 100,000 questions in 50 roles and 1,000,000 in one group, in both languages, each in its
+//! own process. `cargo bench --bench duplicates -- en 100000 50 share=0.34` (or `threshold=0.5`) runs one case. With a file name
+//! in that place it writes the questions as JSON Lines, for `benches/duplicates.py`.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measured")]
 
@@ -20,16 +20,17 @@ use process::{cpu_seconds, peak_megabytes};
 use questions::{Kind, Question, questions};
 
 const SEED: u64 = 7;
-/// Beyond so many the kept ones are not measured, as the command does it.
+/// In larger groups the similarities of kept questions are not computed, as in the command.
 const LARGE: usize = 50_000;
 
 fn main() {
-    // Cargo passes `--bench` along.
+    // Cargo adds `--bench`.
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
     if let [language, count, groups, what] = &arguments[..] {
-        let (count, groups) = (count.parse().expect("a count"), groups.parse().expect("a count"));
+        let (count, groups) =
+            (count.parse().expect("the argument is a number"), groups.parse().expect("the argument is a number"));
         let questions = questions(language == "zh", count, groups, SEED);
-        let number = |text: &str| text.parse().expect("a number");
+        let number = |text: &str| text.parse().expect("the argument is a number");
         match what.split_once('=') {
             Some(("share", share)) => measure(language, &questions, Keep::Share(number(share))),
             Some(("threshold", threshold)) => measure(language, &questions, Keep::Threshold(number(threshold))),
@@ -41,14 +42,14 @@ fn main() {
         for [count, groups, keep] in
             [["100000", "50", "share=0.34"], ["100000", "50", threshold], ["1000000", "1", threshold]]
         {
-            let this = std::env::current_exe().expect("the benchmark has a path");
-            let status = Command::new(this).args([language, count, groups, keep]).status().expect("it starts");
+            let this = std::env::current_exe().expect("the executable has a path");
+            let status = Command::new(this).args([language, count, groups, keep]).status().expect("the process starts");
             assert!(status.success(), "{language} {count} failed");
         }
     }
 }
 
-/// Judges group after group and prints what it took.
+/// De-duplicates group by group and prints the cost.
 fn measure(language: &str, questions: &[Question], keep: Keep) {
     let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     let (begun, before) = (Instant::now(), cpu_seconds());
@@ -72,7 +73,7 @@ fn measure(language: &str, questions: &[Question], keep: Keep) {
     }
     let (wall, cpu) = (begun.elapsed().as_secs_f64(), cpu_seconds() - before);
     println!(
-        "{language}  {} questions in {groups} groups, {keep:?}: {wall:.1} s, {cpu:.1} s CPU, {} MB at most; {kept} kept",
+        "{language}  {} questions in {groups} groups, {keep:?}: {wall:.1} s, {cpu:.1} s CPU, {} MB peak; {kept} kept",
         questions.len(),
         peak_megabytes()
     );
@@ -85,10 +86,10 @@ fn percent(part: usize, whole: usize) -> f64 {
 }
 
 fn write(path: &str, questions: &[Question]) {
-    let mut file = std::io::BufWriter::new(std::fs::File::create(path).expect("a file"));
+    let mut file = std::io::BufWriter::new(std::fs::File::create(path).expect("the temporary folder is writable"));
     for question in questions {
         let line = serde_json::json!({"role": format!("role {}", question.group), "question": question.text});
-        writeln!(file, "{line}").expect("written");
+        writeln!(file, "{line}").expect("the temporary folder is writable");
     }
-    file.flush().expect("written");
+    file.flush().expect("the temporary folder is writable");
 }

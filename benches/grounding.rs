@@ -1,9 +1,9 @@
-//! How fast lines of speech are looked for in a book: lines per second of one core, in a book of a quarter and of a whole MB.
+//! Speed of searching lines of speech in a book: lines per second of one core, in books of 0.25 and 1 MB.
 //!
-//! `cargo bench --bench grounding` makes books out of the words of the shipped ones, `cargo bench --bench grounding -- FILE…`
-//! takes others, each cut to a MB. A third of the lines stands there word for word, a third with a word less, and a third has
-//! the words of the book in another order. Then come the cases that could go wrong: a book whose people all say the same, lines
-//! of 10,000 characters that are there, nearly there and not there, and a book that is one paragraph.
+//! `cargo bench --bench grounding` generates books from the words of the included ones, `cargo bench --bench grounding -- FILE…`
+//! uses other books, cut to 1 MB. One third of the lines is in the book word for word, one third lacks a word, and one third has
+//! words of the book in another order. Then come the worst cases: a book in which everybody says the same, lines of 10,000
+//! characters that are exact, near and absent, and a book of one paragraph.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints what it measured")]
 
@@ -13,23 +13,23 @@ use std::path::Path;
 use std::sync::Arc;
 
 use dramaturg::attribution;
-use dramaturg::books::read;
 use dramaturg::schema::{Book, Grounded, Language};
+use dramaturg::stages::chunk::read;
 use dramaturg::stages::extract::{BookFacts, ground};
 
 use self::clock::Clock;
 
-/// The books that come with the program.
+/// The included books.
 const SHIPPED: &[&str] = &["a_penny_either_way.txt", "lian_wen_ji.txt"];
-/// Bytes of a book.
+/// Size of a book in bytes.
 const LONG: usize = 1_000_000;
-/// Characters of a line that is long.
+/// Length of a long line in characters.
 const SPEECH: usize = 10_000;
-/// The likeness that extraction asks for.
+/// The default of `extract.min_similarity`.
 const LIKENESS: f64 = 0.6;
 
 fn main() {
-    // Cargo passes `--bench` along.
+    // Cargo adds `--bench`.
     let files: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
     println!("   lines  per second  index     exact   near absent");
     for file in &files {
@@ -44,8 +44,8 @@ fn main() {
     }
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("books");
     for name in SHIPPED {
-        let bytes = std::fs::read(folder.join(name)).expect("the book is shipped");
-        let book = read(name, &bytes, None).expect("it is a book");
+        let bytes = std::fs::read(folder.join(name)).expect("the included book is readable");
+        let book = read(name, &bytes, None).expect("the included book is valid");
         let mut writer = Writer::new(&book);
         sizes("mixed", &writer.book(LONG, 60, true));
         let same = writer.same();
@@ -64,7 +64,7 @@ fn main() {
     }
 }
 
-/// Measures a book as it is, and the first quarter of it.
+/// Measures a book and its first quarter.
 fn sizes(name: &str, book: &Book) {
     for length in [LONG / 4, LONG] {
         let text = &book.text[..book.text.floor_char_boundary(length)];
@@ -73,13 +73,13 @@ fn sizes(name: &str, book: &Book) {
     }
 }
 
-/// Prints how fast the lines that are made of a book's are found in it.
+/// Prints how fast lines derived from a book are found in it.
 fn measure(name: &str, book: &Book, make: impl FnOnce(Vec<String>) -> Vec<String>) {
     let text: Arc<str> = Arc::from(book.text.as_str());
     let attribution = attribution::attribute(&text, book.language, book.script);
     let lines: Vec<String> = attribution.quotations.iter().map(|quotation| quotation.text.clone()).collect();
     let lines = make(lines);
-    let end = u32::try_from(text.chars().count()).expect("a book");
+    let end = u32::try_from(text.chars().count()).expect("a book has fewer than 2^32 characters");
     let facts = BookFacts::new(book, book.language, Arc::clone(&text), attribution);
     let begun = Clock::start();
     let nothing = ground(&facts, 0..end, &[], LIKENESS);
@@ -98,7 +98,7 @@ fn measure(name: &str, book: &Book, make: impl FnOnce(Vec<String>) -> Vec<String
     );
 }
 
-/// Returns lines of which a third is as it was, a third lacks a word, and a third is in another order.
+/// Returns lines of which a third is unchanged, a third lacks a word, and a third has another word order.
 fn mixed(lines: Vec<String>) -> Vec<String> {
     let mut dice = Dice(11);
     let other = |(at, line): (usize, String)| match at % 3 {
@@ -109,7 +109,7 @@ fn mixed(lines: Vec<String>) -> Vec<String> {
     lines.into_iter().enumerate().map(other).collect()
 }
 
-/// Returns a line without the word, or the character, in its middle.
+/// Returns a line without its middle word or Chinese character.
 fn less(line: &str) -> String {
     let mut pieces = pieces(line);
     if pieces.len() > 2 {
@@ -127,7 +127,7 @@ fn shuffled(line: &str, dice: &mut Dice) -> String {
     joined(&pieces)
 }
 
-/// Parts a text into words, or into characters where no blanks part it.
+/// Splits a text into words, or into characters if it has no spaces.
 fn pieces(text: &str) -> Vec<String> {
     if text.is_ascii() || text.contains(' ') {
         text.split_whitespace().map(str::to_owned).collect()
@@ -141,7 +141,7 @@ fn joined(pieces: &[String]) -> String {
     pieces.join(blank)
 }
 
-/// Writes books in the words of another.
+/// Generates books from the words of another book.
 struct Writer {
     language: Language,
     words: Vec<String>,
@@ -154,7 +154,7 @@ impl Writer {
         let text: String = book.text.chars().filter(|c| *c != '\u{3000}').collect();
         let words = match book.language {
             Language::En => text.split_whitespace().map(str::to_owned).filter(letters).collect(),
-            // Pairs of characters are as often as in any text.
+            // Character pairs are as frequent as in real text.
             Language::Zh => {
                 let chars: Vec<char> = text.chars().collect();
                 chars.chunks(2).map(|pair| pair.iter().collect()).filter(letters).collect()
@@ -163,7 +163,7 @@ impl Writer {
         Self { language: book.language, words, dice: Dice(5) }
     }
 
-    /// Writes a book in which two people say so many words each time.
+    /// Generates a book in which two people speak, with a given number of words per line.
     fn book(&mut self, length: usize, words: usize, parted: bool) -> Book {
         let (blank, stop) = if self.language == Language::En { (" ", ".") } else { ("", "。") };
         let mut text = String::with_capacity(length + 50_000);
@@ -171,20 +171,21 @@ impl Writer {
             if text.len() >= length {
                 break;
             }
-            // A line is as long as another or shorter, down to a fifth.
+            // Lines vary in length down to a fifth.
             let count = if words > 100 { words } else { words / 5 + self.dice.below(words * 4 / 5) };
             let count = if self.language == Language::En { count / 2 } else { count / 4 }.max(2);
             let said: Vec<&str> = (0..count).map(|_| self.words[self.dice.below(self.words.len())].as_str()).collect();
-            text.push_str(&told(self.language, turn, &format!("{}{stop}", said.join(blank))));
+            text.push_str(&reporting_clause(self.language, turn, &format!("{}{stop}", said.join(blank))));
             text.push_str(if parted { "\n\n" } else { blank });
         }
         self.bound(text)
     }
 
-    /// Writes a book in which everybody says one of two words.
+    /// Generates a book in which everybody says one of two words.
     fn same(&self) -> Book {
         let said = if self.language == Language::En { ["Yes.", "No."] } else { ["是。", "不是。"] };
-        let lines: Vec<String> = (0..20_000).map(|turn| told(self.language, turn, said[turn / 2 % 2])).collect();
+        let lines: Vec<String> =
+            (0..20_000).map(|turn| reporting_clause(self.language, turn, said[turn / 2 % 2])).collect();
         self.bound(lines.join("\n\n"))
     }
 
@@ -193,21 +194,22 @@ impl Writer {
     }
 }
 
-/// Tells who says something.
-fn told(language: Language, turn: usize, said: &str) -> String {
+/// Returns a reporting clause.
+fn reporting_clause(language: Language, turn: usize, said: &str) -> String {
     match language {
         Language::En => format!("“{said}” said {}.", ["Anna", "Boris"][turn % 2]),
         Language::Zh => format!("{}道：“{said}”", ["陆平", "周七"][turn % 2]),
     }
 }
 
-/// A generator of our own: what is measured must not change with a crate's.
+/// A random generator whose output does not depend on a crate's version.
 struct Dice(u64);
 
 impl Dice {
     fn below(&mut self, count: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from((self.0 >> 33) % u64::try_from(count.max(1)).expect("small")).expect("small")
+        usize::try_from((self.0 >> 33) % u64::try_from(count.max(1)).expect("the value is small"))
+            .expect("the value is small")
     }
 }
 

@@ -1,14 +1,14 @@
-//! What the journal costs, and what it survives.
+//! Cost and durability of the journal.
 //!
-//! `cargo bench --bench journal` runs all three parts; each can be named with its numbers:
+//! `cargo bench --bench journal` runs all parts; one can be named with its numbers:
 //!
-//! - `sync [CALLS] [URL]`: the throughput of calls that are answered at once, 1,024 in flight, when answers wait for the disk
-//!   and when they do not; by the offline engine, or by a server.
-//! - `open [RECORDS]`: how long a journal of records of 2 KB takes to be opened, and how much memory, in a process of its own.
-//! - `kill [KILLS] [SEED]`: a process that closes a segment every few milliseconds is killed at random moments; nothing that it
-//!   had acknowledged may be missing.
+//! - `sync [CALLS] [URL]`: throughput of calls that are answered immediately, 1,024 in flight, with and without waiting for the
+//!   disk; with the offline engine, or a server.
+//! - `open [RECORDS]`: time and memory to open a journal with records of 2 KB, in another process.
+//! - `kill [KILLS] [SEED]`: kills a process that closes a segment every few milliseconds at random moments; no acknowledged
+//!   record may be missing.
 //!
-//! Works in the system's temporary folder.
+//! Uses the system's temporary folder.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measured")]
 
@@ -40,9 +40,11 @@ use self::process::{cpu_seconds, peak_megabytes, to_f64};
 const CONCURRENCY: usize = 1024;
 
 fn main() {
-    // Cargo passes `--bench` along.
+    // Cargo adds `--bench`.
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
-    let number = |at: usize, default: u64| arguments.get(at).map_or(default, |text| text.parse().expect("a number"));
+    let number = |at: usize, default: u64| {
+        arguments.get(at).map_or(default, |text| text.parse().expect("the argument is a number"))
+    };
     match arguments.first().map(String::as_str) {
         None => {
             sync(20_000, None);
@@ -54,7 +56,7 @@ fn main() {
         Some("kill") => kill(number(1, 100), number(2, 1)),
         Some("opens") => opens(Path::new(&arguments[1])),
         Some("writes") => writes(Path::new(&arguments[1]), number(2, 0)),
-        Some(other) => panic!("no part is called {other}"),
+        Some(other) => panic!("unknown part `{other}`"),
     }
 }
 
@@ -83,11 +85,11 @@ impl OfflineAnswer for Rate {
     }
 }
 
-/// Measures what waiting for the disk costs, in pairs of runs of either kind.
+/// Measures the cost of waiting for the disk, in pairs of runs with and without it.
 fn sync(calls: u64, url: Option<&str>) {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("the runtime starts");
     let mut rates = [Vec::new(), Vec::new()];
-    // The first pair warms everything up.
+    // The first pair is a warm-up.
     for pair in 0..8 {
         for sync in if pair % 2 == 0 { [true, false] } else { [false, true] } {
             let rate = runtime.block_on(calls_a_second(calls, url, sync));
@@ -103,21 +105,22 @@ fn sync(calls: u64, url: Option<&str>) {
     for (name, (median, least, most)) in [("without a sync", without), ("with", with)] {
         println!("{name}: {median:.0} calls/s ({least:.0} to {most:.0})");
     }
-    println!("a sync costs {:.1} % of the throughput", 100.0 * (1.0 - with.0 / without.0));
+    println!("syncing costs {:.1} % of the throughput", 100.0 * (1.0 - with.0 / without.0));
 }
 
 async fn calls_a_second(calls: u64, url: Option<&str>, sync: bool) -> f64 {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("the temporary folder is writable");
     let options = JournalOptions { sync, ..JournalOptions::default() };
-    let journal = FileJournal::open_with(&folder.path().join("journal.jsonl"), options).expect("a journal");
+    let journal = FileJournal::open_with(&folder.path().join("journal.jsonl"), options).expect("the journal opens");
     let journal: Arc<dyn Journal> = Arc::new(journal);
-    let prompts = Prompts::new([], &BTreeMap::new()).expect("no templates");
+    let prompts = Prompts::new([], &BTreeMap::new()).expect("an empty list of templates is valid");
     let session = Arc::new(Session::new(7, prompts, journal, Budget::default(), false));
     let model = match url {
         None => Model::offline("mock", OfflineOptions::default(), session),
         Some(url) => {
             let endpoint = Endpoint { concurrency: CONCURRENCY, ..Endpoint::new(url, "mock") };
-            Model::served("mock", endpoint, &Sampling::default(), Value::Null, None, 2, session).expect("a client")
+            Model::served("mock", endpoint, &Sampling::default(), Value::Null, None, 2, session)
+                .expect("the client is valid")
         }
     };
     let model = Arc::new(model);
@@ -125,18 +128,18 @@ async fn calls_a_second(calls: u64, url: Option<&str>, sync: bool) -> f64 {
     let mut tasks = tokio::task::JoinSet::new();
     for call in 0..calls {
         if tasks.len() >= CONCURRENCY {
-            tasks.join_next().await.expect("there is one").expect("no panic");
+            tasks.join_next().await.expect("a task is running").expect("the task does not panic");
         }
         let model = Arc::clone(&model);
         tasks.spawn(async move {
-            model.ask(&Rate(call), &Draw::Other(call.to_string())).await.map(drop).expect("an answer")
+            model.ask(&Rate(call), &Draw::Other(call.to_string())).await.map(drop).expect("the call is answered")
         });
     }
     tasks.join_all().await;
     to_f64(calls) / begun.elapsed().as_secs_f64()
 }
 
-/// Makes a record whose lines in the journal take about 2 KB: words in the place of talk, a text that many have, and one of its own.
+/// Makes a record of about 2 KB in the journal, with a text shared by many records and one of its own.
 fn record(number: u64) -> Record {
     let mut rng = ChaCha8Rng::seed_from_u64(number);
     let mut words = |count: usize| -> String {
@@ -168,15 +171,15 @@ fn record(number: u64) -> Record {
     }
 }
 
-/// Writes records, many at a time, and hands on how many are acknowledged.
+/// Writes records concurrently and reports how many are acknowledged.
 fn write(journal: &FileJournal, mut begin: u64, last: u64, mut acknowledged: impl FnMut(u64)) {
     const TOGETHER: u64 = 256;
-    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("the runtime starts");
     while begin < last {
         let end = last.min(begin + TOGETHER);
         let writes = (begin..end).map(|number| journal.write(record(number)));
         for written in runtime.block_on(futures::future::join_all(writes)) {
-            written.expect("there is room on the disk");
+            written.expect("the disk has space");
         }
         acknowledged(end);
         begin = end;
@@ -184,18 +187,18 @@ fn write(journal: &FileJournal, mut begin: u64, last: u64, mut acknowledged: imp
 }
 
 fn this(arguments: &[&str]) -> Command {
-    let mut command = Command::new(std::env::current_exe().expect("the benchmark has a path"));
+    let mut command = Command::new(std::env::current_exe().expect("the executable has a path"));
     command.args(arguments);
     command
 }
 
-/// Makes a journal and has another process open it.
+/// Writes a journal and opens it in another process.
 fn open(records: u64) {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("the temporary folder is writable");
     let path = folder.path().join("journal.jsonl");
     let options = JournalOptions { sync: false, ..JournalOptions::default() };
     let begun = Instant::now();
-    let journal = FileJournal::open_with(&path, options).expect("a journal");
+    let journal = FileJournal::open_with(&path, options).expect("the journal opens");
     let mut next = 0;
     write(&journal, 0, records, |written| {
         if written >= next {
@@ -205,35 +208,38 @@ fn open(records: u64) {
     });
     drop(journal);
     for _ in 0..3 {
-        let status = this(&["opens", &path.display().to_string()]).status().expect("it starts");
-        assert!(status.success(), "the journal is opened");
+        let status = this(&["opens", &path.display().to_string()]).status().expect("the process starts");
+        assert!(status.success(), "failed to open the journal");
     }
 }
 
-/// Opens a journal, reads from it, and tells what that took.
+/// Opens a journal, reads from it, and prints the cost.
 fn opens(path: &Path) {
     let begun = Instant::now();
-    let journal = FileJournal::open(path).expect("a journal");
+    let journal = FileJournal::open(path).expect("the journal opens");
     let (wall, cpu, peak) = (begun.elapsed().as_secs_f64(), cpu_seconds(), peak_megabytes());
-    println!("{} records opened in {wall:.2} s, {cpu:.2} s CPU, {peak} MB at most", journal.len());
-    let records = u64::try_from(journal.len()).expect("it fits");
+    println!("{} records opened in {wall:.2} s, {cpu:.2} s CPU, {peak} MB peak", journal.len());
+    let records = u64::try_from(journal.len()).expect("the number fits");
     for (name, step) in [("in their order", 1), ("here and there", 7919)] {
         let begun = Instant::now();
         let count = 20_000;
         for n in 0..count {
             let record = record(n * step % records);
-            let answered = journal.find(&record.key).expect("it can be read").expect("it is there");
+            let answered = journal.find(&record.key).expect("the file is readable").expect("it was written");
             assert_eq!(answered.reply, record.reply);
         }
-        println!("  {:.0} µs to make a key and find it, {name}", begun.elapsed().as_secs_f64() * 1e6 / to_f64(count));
+        println!(
+            "  {:.0} µs to compute a key and look it up, {name}",
+            begun.elapsed().as_secs_f64() * 1e6 / to_f64(count)
+        );
     }
     drop(journal);
     let begun = Instant::now();
-    let view = JournalView::open(path).expect("a journal");
+    let view = JournalView::open(path).expect("the journal opens");
     let bytes = view.bytes();
     let read = view.records().flatten().count();
     println!(
-        "  {read} records read whole in {:.1} s, {} bytes a record in {} files, {} MB at most",
+        "  {read} records read whole in {:.1} s, {} bytes a record in {} files, {} MB peak",
         begun.elapsed().as_secs_f64(),
         bytes / records,
         view.segments(),
@@ -241,45 +247,45 @@ fn opens(path: &Path) {
     );
 }
 
-/// The options of the journal whose writer is killed: a segment lasts for some fifty records.
+/// Options for the `kill` part: a segment has about fifty records.
 const SMALL: JournalOptions = JournalOptions { segment_bytes: 100_000, sync: true };
 
-/// Kills a process that writes, again and again, and looks for what it had acknowledged.
+/// Kills a writing process repeatedly and checks that all acknowledged records are there.
 fn kill(kills: u64, seed: u64) {
-    let folder = tempfile::tempdir().expect("a folder");
+    let folder = tempfile::tempdir().expect("the temporary folder is writable");
     let path = folder.path().join("journal.jsonl");
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let (mut begin, mut unacknowledged, mut steps) = (0, 0, BTreeMap::<String, u64>::new());
     for _ in 0..kills {
         let mut command = this(&["writes", &path.display().to_string(), &begin.to_string()]);
-        let mut child = command.stdout(Stdio::piped()).spawn().expect("it starts");
-        let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
-        // Not before it has opened the journal; then at any instant.
-        lines.next().expect("a line").expect("it is text");
+        let mut child = command.stdout(Stdio::piped()).spawn().expect("the process starts");
+        let mut lines = BufReader::new(child.stdout.take().expect("stdout is piped")).lines();
+        // Killed at any moment after it has opened the journal.
+        lines.next().expect("the writer prints a line").expect("the line is UTF-8");
         std::thread::sleep(Duration::from_micros(rng.random_range(0..60_000)));
-        child.kill().expect("it runs");
-        child.wait().expect("it ends");
+        child.kill().expect("the process is running");
+        child.wait().expect("the process ends");
         let acknowledged = lines.map_while(Result::ok).filter_map(|line| line.parse().ok()).last().unwrap_or(begin);
         *steps.entry(state(folder.path())).or_default() += 1;
-        let view = JournalView::open(&path).expect("a journal");
-        assert_eq!(view.damaged(), 0, "at most a last line is torn");
+        let view = JournalView::open(&path).expect("the journal opens");
+        assert_eq!(view.damaged(), 0, "only the last line may be incomplete");
         drop(view);
-        let journal = FileJournal::open_with(&path, SMALL).expect("a journal");
-        assert_eq!(journal.damaged(), 0, "at most a last line is torn");
-        let held = u64::try_from(journal.len()).expect("it fits");
-        assert!(held >= acknowledged, "{held} records of {acknowledged}");
+        let journal = FileJournal::open_with(&path, SMALL).expect("the journal opens");
+        assert_eq!(journal.damaged(), 0, "only the last line may be incomplete");
+        let held = u64::try_from(journal.len()).expect("the number fits");
+        assert!(held >= acknowledged, "{held} records found, {acknowledged} acknowledged");
         for number in begin.saturating_sub(500)..acknowledged {
             let record = record(number);
-            let answered = journal.find(&record.key).expect("it can be read");
+            let answered = journal.find(&record.key).expect("the file is readable");
             assert_eq!(answered.map(|answered| answered.reply), Some(record.reply), "{number} of {acknowledged}");
         }
         unacknowledged += held - acknowledged;
         begin = acknowledged;
     }
-    let view = JournalView::open(&path).expect("a journal");
-    let kept: Vec<String> = view.records().map(|record| record.expect("it can be read").key).collect();
+    let view = JournalView::open(&path).expect("the journal opens");
+    let kept: Vec<String> = view.records().map(|record| record.expect("the file is readable").key).collect();
     let all: std::collections::BTreeSet<&String> = kept.iter().collect();
-    assert_eq!(all.len(), kept.len(), "each once");
+    assert_eq!(all.len(), kept.len(), "duplicate records");
     for number in 0..begin {
         assert!(all.contains(&record(number).key), "{number} of {begin}");
     }
@@ -288,15 +294,15 @@ fn kill(kills: u64, seed: u64) {
         view.segments()
     );
     for (state, count) in steps {
-        println!("  {count} times the kill left {state}");
+        println!("  {count} kills left {state}");
     }
 }
 
-/// Says how far the closing of a segment had come.
+/// Describes how far closing a segment had got.
 fn state(folder: &Path) -> String {
     let names: Vec<String> = std::fs::read_dir(folder)
-        .expect("a folder")
-        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+        .expect("the temporary folder is writable")
+        .map(|entry| entry.expect("the folder is readable").file_name().to_string_lossy().into_owned())
         .collect();
     let count = |is: &dyn Fn(&str) -> bool| names.iter().filter(|name| is(name)).count();
     let is = |name: &str, extension: &str| Path::new(name).extension().is_some_and(|its| its == extension);
@@ -313,12 +319,12 @@ fn state(folder: &Path) -> String {
     if left.is_empty() { "nothing unfinished".to_owned() } else { left.join(", ") }
 }
 
-/// Writes records from a number on until it is killed; says after each batch how far it is.
+/// Writes records from a number on until it is killed, and prints its progress after each batch.
 fn writes(path: &Path, begin: u64) {
-    let journal = FileJournal::open_with(path, SMALL).expect("a journal");
+    let journal = FileJournal::open_with(path, SMALL).expect("the journal opens");
     println!("open");
     write(&journal, begin, begin + 1_000_000, |written| {
         println!("{written}");
-        std::io::stdout().flush().expect("somebody listens");
+        std::io::stdout().flush().expect("stdout is open");
     });
 }

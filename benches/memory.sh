@@ -1,32 +1,32 @@
 #!/usr/bin/env bash
-# What `dramaturg chunk` and `dramaturg extract` hold at their peak, beside the text that they read: for one large book in each
-# language, and for few and many books, which must come to the same.
+# Measures the peak memory of `dramaturg chunk` and `dramaturg extract` for one large book in each language, and for few and many
+# books, which must need the same.
 #
 #   benches/memory.sh [BOOK…]
 #
-# The large books are each BOOK, a text, repeated up to 50 MB (`chunk`) and 10 MB (`extract`, offline) and measured as UTF-8,
-# the many copies of the first and the last: 10 and 1,000 for `chunk`, 40 and 160 for `extract`; the shipped books when none is
-# given. Runs target/release/dramaturg, or what DRAMATURG names. Needs GNU time. Ends with 1 when a bound is broken: 4 times the
-# text for `chunk`, 24 times for `extract` (each person and line of the book is known before its first scene is asked for), and
-# a tenth more for many books than for few.
+# A large book is a BOOK (plain text) repeated to 50 MB for `chunk` and 10 MB for `extract` (offline), measured as UTF-8. Many books
+# are copies of the first and the last BOOK: 10 and 1,000 for `chunk`, 40 and 160 for `extract`. The default is the included books.
+# Runs target/release/dramaturg or $DRAMATURG. Needs GNU time. Exits with 1 if a limit is exceeded: 4 times the text for `chunk`,
+# 24 times for `extract` (all characters and quotations of a book are found before its first scene), and 10 % more for many books
+# than for few.
 set -euo pipefail
 
 cd "$(dirname "$0")/.."
 program=$(realpath "${DRAMATURG:-target/release/dramaturg}")
-[ -x "$program" ] || { echo "no $program: run cargo build --release" >&2; exit 2; }
-[ -x /usr/bin/time ] || { echo "GNU time is not there" >&2; exit 2; }
+[ -x "$program" ] || { echo "error: $program not found; run cargo build --release" >&2; exit 2; }
+[ -x /usr/bin/time ] || { echo "error: GNU time not found at /usr/bin/time" >&2; exit 2; }
 [ $# -gt 0 ] || set -- books/a_penny_either_way.txt books/lian_wen_ji.txt
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 failed=0
 
-# Prints the peak of a command in kB.
+# Prints the peak memory of a command in kB.
 peak() {
     /usr/bin/time -f %M -o "$folder/peak" "$@" >/dev/null
     cat "$folder/peak"
 }
 
-# Repeats a text until it has so many bytes.
+# Repeats a text up to a number of bytes.
 repeated() {
     local large="$folder/large.${1##*.}"
     : >"$large"
@@ -36,25 +36,25 @@ repeated() {
     echo "$large"
 }
 
-# Prints the bytes of a text as UTF-8.
+# Prints the size of a text as UTF-8 in bytes.
 bytes() {
     local encoding
     encoding=$("$program" chunk "$1" --json --limit 1 | grep -o '"encoding":"[^"]*"' | head -n 1 | cut -d '"' -f 4)
     iconv -c -f "$encoding" -t UTF-8 "$1" | wc -c
 }
 
-# Says how a peak in kB stands to a text in bytes: times at most, and of what.
+# Compares a peak in kB with a text in bytes: peak, text, maximum ratio, label.
 judge() {
     local verdict=""
     if [ $(($1 * 1024)) -gt $(($2 * $3)) ]; then
-        verdict=" BROKEN"
+        verdict=" EXCEEDED"
         failed=1
     fi
     awk -v peak="$1" -v text="$2" -v of="$4" -v verdict="$verdict" \
         'BEGIN { printf "%7.1f MB, %5.2f times %5.1f MB  %s%s\n", peak * 1.024e-3, peak * 1024 / text, text / 1e6, of, verdict }'
 }
 
-# Says whether many books hold more than few: two peaks, two counts, and what was done.
+# Compares the peaks for few and many books: two peaks, two counts, label.
 flat() {
     local verdict=""
     if [ $(($2 * 10)) -gt $(($1 * 11)) ]; then
@@ -65,7 +65,7 @@ flat() {
         'BEGIN { printf "%7.1f MB, %7.1f MB  %s%s\n", few * 1.024e-3, many * 1.024e-3, of, verdict }'
 }
 
-# Makes a folder of copies, the first book and the last in turn.
+# Makes a folder with copies of the first and the last book, alternating.
 copies() {
     mkdir -p "$folder/$1"
     local number book
@@ -76,7 +76,7 @@ copies() {
     done
 }
 
-# Prints the peak in kB of the offline extraction of books into a pool of their own.
+# Prints the peak memory in kB of offline extraction into a new pool.
 extraction() {
     rm -rf "$folder/run"
     mkdir "$folder/run"

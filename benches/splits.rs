@@ -1,8 +1,8 @@
-//! What it takes to divide, check and export a large data set: time and memory.
+//! Cost of splitting, checking and converting a large data set: time and memory.
 //!
-//! `cargo bench --bench splits` makes a data set of 100,000 samples of 8 KB and more, in both languages, with their conversations,
-//! scenes and characters, then divides it, checks it and writes it as JSON Lines, each in a process of its own.
-//! `cargo bench --bench splits -- 20000` does it with so many.
+//! `cargo bench --bench splits` makes a data set of 100,000 samples of 8 KB or more, in both languages, with conversations, scenes
+//! and characters, then splits it, checks it and writes it as JSON Lines, each in its own process.
+//! `cargo bench --bench splits -- 20000` uses another number of samples.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measured")]
 
@@ -29,21 +29,21 @@ use dramaturg::store::{DatasetLocation, LineLimits, NewDataset, SHARD_BYTES, Sto
 use process::{cpu_seconds, peak_megabytes};
 use rand::Rng as _;
 
-/// Samples of a conversation.
+/// Samples per conversation.
 const SAMPLES: usize = 5;
-/// Lines of a conversation.
+/// Turns per conversation.
 const LINES: usize = 20;
-/// Conversations of a scene.
+/// Conversations per scene.
 const CONVERSATIONS: usize = 10;
 
 fn main() {
-    // Cargo passes `--bench` along.
+    // Cargo adds `--bench`.
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
     if let [what, folder] = &arguments[..] {
         measure(what, Path::new(folder));
         return;
     }
-    let count: usize = arguments.first().map_or(100_000, |count| count.parse().expect("a count"));
+    let count: usize = arguments.first().map_or(100_000, |count| count.parse().expect("the argument is a number"));
     let folder = std::env::temp_dir().join(format!("dramaturg-splits-{}", std::process::id()));
     let begun = Instant::now();
     let bytes = make(&folder.join("dataset"), count);
@@ -51,25 +51,25 @@ fn main() {
     let mut all = 0.0;
     for what in ["split", "check", "export"] {
         let begun = Instant::now();
-        let this = std::env::current_exe().expect("the benchmark has a path");
-        let status = Command::new(this).arg(what).arg(&folder).status().expect("it starts");
+        let this = std::env::current_exe().expect("the executable has a path");
+        let status = Command::new(this).arg(what).arg(&folder).status().expect("the process starts");
         assert!(status.success(), "{what} failed");
         all += begun.elapsed().as_secs_f64();
     }
     println!("all three: {all:.1} s");
-    fs::remove_dir_all(&folder).expect("it is ours");
+    fs::remove_dir_all(&folder).expect("the temporary folder is writable");
 }
 
 fn measure(what: &str, folder: &Path) {
     let (begun, before) = (Instant::now(), cpu_seconds());
     let place = DatasetLocation { dataset: folder.join("dataset"), run: None };
-    let told = match what {
+    let result = match what {
         "split" => {
-            let report = dataset::split_dataset(&split_options(place)).expect("it is divided").report;
+            let report = dataset::split_dataset(&split_options(place)).expect("the split succeeds").report;
             format!("{:?}, {} families, largest {}", report.rows, report.families, report.largest_family)
         }
         "check" => {
-            let audit = dataset::audit(&place).expect("it is checked");
+            let audit = dataset::audit(&place).expect("the check succeeds");
             let first = audit.findings.first().map_or("none", |finding| finding.message.as_str());
             format!("{} findings ({first}), {:?}", audit.findings.len(), audit.notes)
         }
@@ -77,11 +77,11 @@ fn measure(what: &str, folder: &Path) {
             let limits = LineLimits { bytes: SHARD_BYTES, lines: u64::MAX };
             let (configs, model, out) = (vec!["samples".to_owned()], String::new(), folder.join("jsonl"));
             let forms = TableConversion { dataset: place.dataset, form: Form::Jsonl, configs, model, out, limits };
-            format!("{:?}", dataset::forms(&forms).expect("it is written"))
+            format!("{:?}", dataset::forms(&forms).expect("the data set is written"))
         }
     };
     println!(
-        "{what}: {:.1} s, {:.1} s of CPU, {:.0} MB at most: {told}",
+        "{what}: {:.1} s, {:.1} s of CPU, {:.0} MB peak: {result}",
         begun.elapsed().as_secs_f64(),
         cpu_seconds() - before,
         peak_megabytes()
@@ -103,7 +103,7 @@ fn split_options(location: DatasetLocation) -> SplitOptions {
     SplitOptions { location, config: "samples".into(), params, out: None, shard_bytes: SHARD_BYTES, dry_run: false }
 }
 
-/// Draws words as books have them: few of them often, most of them seldom.
+/// Draws words with a realistic frequency distribution.
 struct Words {
     draws: rand_chacha::ChaCha8Rng,
     language: Language,
@@ -120,7 +120,7 @@ impl Words {
         (draw >> 20) % (1 << bits)
     }
 
-    /// Returns a text of so many words, in Chinese of twice as many characters.
+    /// Returns a text with a number of words, or twice as many Chinese characters.
     fn text(&mut self, words: usize) -> String {
         let mut text = String::new();
         for number in 0..words {
@@ -131,13 +131,14 @@ impl Words {
                     let syllables = ["ka", "ro", "men", "ti", "sol", "ver", "an", "dis"];
                     let mut rest = word + 8;
                     while rest > 0 {
-                        text.push_str(syllables[usize::try_from(rest % 8).expect("below 8")]);
+                        text.push_str(syllables[usize::try_from(rest % 8).expect("the value is below 8")]);
                         rest /= 8;
                     }
                 }
                 Language::Zh => {
                     let of = |at: u64| {
-                        char::from_u32(0x4e00 + u32::try_from(at % 6000).expect("below")).expect("a character")
+                        char::from_u32(0x4e00 + u32::try_from(at % 6000).expect("the value is below 6,000"))
+                            .expect("the character is valid")
                     };
                     text.extend([of(word), of(word / 7 + 31)]);
                 }
@@ -148,9 +149,9 @@ impl Words {
     }
 }
 
-/// Makes a data set and returns how many bytes its samples take.
+/// Writes a data set and returns the size of its samples in bytes.
 fn make(path: &Path, count: usize) -> usize {
-    let mut dataset = NewDataset::beside(path, SHARD_BYTES).expect("a new folder");
+    let mut dataset = NewDataset::beside(path, SHARD_BYTES).expect("the folder is new");
     let conversations = count.div_ceil(SAMPLES);
     let mut ids: Vec<usize> = (0..conversations).collect();
     ids.sort_by_key(|number| conversation_id(*number));
@@ -160,7 +161,10 @@ fn make(path: &Path, count: usize) -> usize {
         &mut dataset,
         ids.iter().flat_map(|number| {
             let samples = samples(*number);
-            bytes += samples.iter().map(|sample| serde_json::to_vec(sample).expect("plain data").len()).sum::<usize>();
+            bytes += samples
+                .iter()
+                .map(|sample| serde_json::to_vec(sample).expect("a sample can be serialized").len())
+                .sum::<usize>();
             samples
         }),
     ));
@@ -173,11 +177,11 @@ fn make(path: &Path, count: usize) -> usize {
     tables.push(write(&mut dataset, characters));
     let tables: Vec<Table> = tables.into_iter().flatten().collect();
     let about = CardMetadata { name: "bench".into(), ..CardMetadata::default() };
-    dataset.finish(&export::card(&ExportParams::default(), &about, &tables)).expect("it is written");
+    dataset.finish(&export::card(&ExportParams::default(), &about, &tables)).expect("the data set is written");
     bytes
 }
 
-/// Why a table could not be made.
+/// Error while writing a table.
 #[derive(Debug)]
 enum Fault {
     Export { _source: ExportError },
@@ -196,8 +200,8 @@ fn write<T: TableRow>(dataset: &mut NewDataset, rows: impl IntoIterator<Item = T
     let table = export::table(&rights, rows.into_iter().map(Ok), |group| {
         file.write(group).map_err(|source| Fault::Store { _source: source })
     });
-    dataset.end(file).expect("it is written");
-    table.expect("rows make a table")
+    dataset.end(file).expect("the data set is written");
+    table.expect("the rows are valid")
 }
 
 fn language(scene: usize) -> Language {
@@ -213,7 +217,7 @@ fn scene_id(scene: usize) -> String {
 }
 
 fn character_of(conversation: usize) -> usize {
-    // Characters speak the language of their scenes.
+    // A character has the language of its scenes.
     (conversation % 10) * 2 + scene_of(conversation) % 2
 }
 
@@ -257,7 +261,7 @@ fn scene(number: usize) -> Scene {
         profile: profile(&mut Words::new(language(number), &format!("{id}/{at}"))),
     });
     Scene {
-        book: id.split('@').next().expect("an id").to_owned(),
+        book: id.split('@').next().expect("an id is not empty").to_owned(),
         language: language(number),
         chapter: String::new(),
         start: None,
@@ -288,7 +292,7 @@ fn conversation(number: usize) -> Conversation {
         let said = line(number, at);
         let judged = said.is_test.then(|| judged(number, at));
         Turn {
-            index: u32::try_from(at).expect("few"),
+            index: u32::try_from(at).expect("the value is small"),
             kind: if said.is_test { TurnKind::Test } else { TurnKind::Scene },
             speaker: said.speaker,
             source_reply: said.is_test.then(|| said.content.clone()),
@@ -323,7 +327,7 @@ fn conversation(number: usize) -> Conversation {
     }
 }
 
-/// What is judged at a turn.
+/// The verdict on a turn.
 struct Judged {
     criteria: String,
     baseline: String,
@@ -340,7 +344,7 @@ fn dimension(conversation: usize, at: usize) -> String {
     ["CR", "FR", "RR", "CA", "PA"][(conversation + at / 4) % 5].to_owned()
 }
 
-/// Returns the samples of a conversation, in order of their ids.
+/// Returns the samples of a conversation, sorted by id.
 fn samples(number: usize) -> Vec<Sample> {
     let (scene, character) = (scene(scene_of(number)), character(character_of(number)));
     let lines: Vec<Line> = (0..LINES).map(|at| line(number, at)).collect();
@@ -390,7 +394,7 @@ fn sample(number: usize, at: usize, scene: &Scene, character: &Character, lines:
         base_model: "base".into(),
         judge_model: "judge".into(),
         conversation_id: conversation_id(number),
-        turn: u32::try_from(at).expect("few"),
+        turn: u32::try_from(at).expect("the value is small"),
         verdicts: Vec::new(),
         edit_reason: None,
         id,

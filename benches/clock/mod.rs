@@ -1,8 +1,8 @@
-//! How long a thread works, for benchmarks of what one thread does.
+//! CPU time of the current thread.
 
 use std::time::Instant;
 
-/// Seconds that this thread has been on a core, in ticks of the kernel; where no kernel tells, seconds.
+/// A clock of the thread's CPU time, or of wall time where the kernel does not report CPU time.
 pub(super) struct Clock {
     begun: Instant,
     on_core: Option<f64>,
@@ -21,7 +21,7 @@ impl Clock {
     }
 }
 
-/// Reads it where Linux tells it.
+/// Returns the CPU seconds of this thread on Linux.
 pub(super) fn on_core() -> Option<f64> {
     let times = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     let nanoseconds: f64 = times.split(' ').next()?.parse().ok()?;

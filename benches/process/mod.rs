@@ -1,12 +1,12 @@
-//! What this process has taken, for benchmarks of calls and their journal.
+//! CPU time and memory of the current process.
 
-/// Returns a count as a number to divide by.
+/// Converts a count for a division.
 #[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^52")]
 pub(super) const fn to_f64(count: u64) -> f64 {
     count as f64
 }
 
-/// Returns the seconds of CPU that this process has taken, user and system; 0 where that cannot be known.
+/// Returns the CPU seconds of this process, user and system; 0 if unknown.
 pub(super) fn cpu_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
@@ -14,7 +14,7 @@ pub(super) fn cpu_seconds() -> f64 {
     to_f64(ticks(11) + ticks(12)) / 100.0
 }
 
-/// Returns the most memory that this process has held; 0 where that cannot be known.
+/// Returns the peak memory of this process in MiB; 0 if unknown.
 pub(super) fn peak_megabytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

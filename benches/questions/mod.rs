@@ -1,37 +1,37 @@
-//! Questions by the hundred thousand, made up: words by Zipf's law in sentences from templates, and near-duplicates of some.
+//! Generated questions: sentences from templates with Zipf-distributed words, and near-duplicates of some of them.
 
-/// A question with what is known of it.
+/// A generated question.
 pub(crate) struct Question {
     /// The number of its group.
     pub(crate) group: usize,
-    /// Its words.
+    /// The text.
     pub(crate) text: String,
-    /// What it was made as.
+    /// How it was generated.
     pub(crate) kind: Kind,
-    /// The number of the question that it was made from.
+    /// For a near-duplicate, the number of the original.
     pub(crate) base: Option<usize>,
 }
 
-/// What a question was made as.
+/// How a question was generated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
-    /// By itself.
+    /// An original.
     Own,
-    /// By itself, of content words that no other question has.
+    /// An original whose content words are in no other question.
     Lonely,
-    /// From an earlier one of its group, with one word changed.
+    /// A near-duplicate of an earlier question of its group, with one word changed.
     One,
-    /// The same with two words changed.
+    /// With two words changed.
     Two,
-    /// The same with three words changed.
+    /// With three words changed.
     Three,
-    /// The same with its parts in another order.
+    /// With its parts in another order.
     Reordered,
-    /// The same with more words.
+    /// With additional words.
     Extended,
 }
 
-/// Makes questions, group after group, each group's own before its near-duplicates.
+/// Generates questions group by group; in each group the originals come before the near-duplicates.
 pub(crate) fn questions(zh: bool, count: usize, groups: usize, seed: u64) -> Vec<Question> {
     let mut maker = Maker::new(zh, seed);
     let mut all = Vec::with_capacity(count);
@@ -62,15 +62,15 @@ struct Maker {
     zh: bool,
     state: u64,
     words: Vec<String>,
-    /// Running sums of the words' shares.
+    /// Cumulative frequencies of the words.
     shares: Vec<f64>,
     lonely: usize,
 }
 
-/// How many content words there are.
+/// Number of content words.
 const WORDS: usize = 40_000;
 
-/// Openers, middles and tails: `#` stands for a content word, `|` parts words that stay together.
+/// Openings, middles and endings: `#` is a placeholder for a content word, `|` separates groups of words.
 const EN: [&[&str]; 3] = [
     &[
         "",
@@ -247,23 +247,23 @@ impl Maker {
     }
 
     fn below(&mut self, bound: usize) -> usize {
-        usize::try_from(self.next() % bound as u64).expect("it is below")
+        usize::try_from(self.next() % bound as u64).expect("the value is below the bound")
     }
 
     fn of<'a>(&mut self, list: &[&'a str]) -> &'a str {
         list[self.below(list.len())]
     }
 
-    /// Makes up a word: syllables, or common characters; the first ones are short as common words are.
+    /// Generates a word from syllables or common characters. The first ones are short, as frequent words are.
     fn word(&mut self) -> String {
         if self.zh {
             let length = [1, 2, 2, 2, 2, 3][self.below(6)];
             return (0..length)
                 .map(|_| {
-                    // Characters too are common or rare.
+                    // Characters have different frequencies too.
                     let range = [40, 200, 800, 3000][self.below(4)];
-                    let place = u32::try_from(self.below(range) * 6).expect("it is small");
-                    char::from_u32(0x4e00 + place).expect("a Han character")
+                    let place = u32::try_from(self.below(range) * 6).expect("the value is small");
+                    char::from_u32(0x4e00 + place).expect("the code point is a Han character")
                 })
                 .collect();
         }
@@ -287,14 +287,15 @@ impl Maker {
         self.words[place.min(WORDS - 1)].clone()
     }
 
-    /// Returns a word that it returns only once.
+    /// Returns a word that is never returned again.
     fn once(&mut self) -> String {
         self.lonely += 1;
         let mut rest = self.lonely;
         if self.zh {
-            // Characters that no other word has; after 6,500 words they come again, in other pairs.
+            // Characters of no other word; after 6,500 words they are reused in other pairs.
             let character = |plane: u32, place: usize| {
-                char::from_u32(plane + u32::try_from(place % 6_500).expect("small")).expect("a Han character")
+                char::from_u32(plane + u32::try_from(place % 6_500).expect("the value is small"))
+                    .expect("the code point is a Han character")
             };
             let (first, second) = (character(0x3400, rest), character(0x20000, rest + rest / 6_500));
             return [first, second].iter().collect();
@@ -333,7 +334,7 @@ impl Maker {
             Kind::Three => 3,
             _ => 0,
         };
-        // Of a short question fewer words are changed: what has no word in common is no duplicate.
+        // Fewer words are changed in a short question, because a duplicate must share words.
         let count = count.min((words.len() / 3).max(1));
         let start = self.below(words.len());
         for at in 0..count {

@@ -1,4 +1,4 @@
-//! Scenes for benchmarks of what works on many: as extraction writes them, in both languages, as large as is asked.
+//! Generated scenes of a given size, in both languages, in the form that extraction writes.
 
 use std::fmt::Write as _;
 
@@ -35,11 +35,11 @@ const ZH_NAMES: [&str; 13] = [
     "孟寡妇",
 ];
 
-/// Returns a scene as extraction writes it: a cast of four with profiles, and as many lines as fill it up.
+/// Returns a scene with four characters with profiles and enough lines to reach the size.
 pub(super) fn scene(slug: &str, language: Language, number: usize, bytes: usize) -> String {
     let zh = language == Language::Zh;
     let pick = |en: &'static str, of_zh: &'static str| if zh { of_zh } else { en };
-    // Most scenes have a cast of their own, as those of books have.
+    // Most scenes have different characters, as in books.
     let known = if zh { ZH_NAMES } else { EN_NAMES };
     let names: [&str; 4] = std::array::from_fn(|place| known[(number / 5 + place * (number % 5 + 1)) % known.len()]);
     let start = number * 10_000;

@@ -1,4 +1,4 @@
-//! A server in a process of its own, for benchmarks of calls. What it answers is not known here.
+//! A mock server in another process. The benchmark supplies the answers.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -7,41 +7,44 @@ use std::sync::Arc;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
-/// A server in a process of its own, until it is dropped.
+/// A mock server in another process. Dropping it ends the process.
 pub(super) struct Server {
     pub(super) url: String,
     process: Child,
 }
 
 impl Server {
-    /// Starts this benchmark again, with arguments that make it a server.
+    /// Starts this benchmark again with arguments that make it a server.
     pub(super) fn start(arguments: &[&str]) -> Self {
-        let this = std::env::current_exe().expect("the benchmark has a path");
-        let mut process = Command::new(this).args(arguments).stdout(Stdio::piped()).spawn().expect("it starts");
+        let this = std::env::current_exe().expect("the executable has a path");
+        let mut process =
+            Command::new(this).args(arguments).stdout(Stdio::piped()).spawn().expect("the process starts");
         let mut url = String::new();
-        BufReader::new(process.stdout.take().expect("a pipe")).read_line(&mut url).expect("an address");
+        BufReader::new(process.stdout.take().expect("stdout is piped"))
+            .read_line(&mut url)
+            .expect("the server prints its address");
         Self { url: url.trim().to_owned(), process }
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The process may have ended already.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }
 
-/// What is answered to the body of a request.
+/// The answer to a request.
 #[derive(Debug)]
 pub(super) struct Answer {
-    /// The status, such as `200 OK`, and any header lines after it.
+    /// The status, such as `200 OK`, followed by header lines.
     pub(super) head: &'static str,
-    /// A JSON object.
+    /// The body, a JSON object.
     pub(super) body: String,
 }
 
-/// Prints its address, and answers every request until it is killed.
+/// Prints the server's address and answers requests until the process is killed.
 pub(super) async fn serve<F>(answer: impl Fn(Vec<u8>) -> F + Send + Sync + 'static)
 where
     F: Future<Output = Answer> + Send + 'static,

@@ -9,6 +9,7 @@ pub(crate) mod paths;
 mod pipeline_file;
 mod reader;
 pub(crate) mod redact;
+mod reference;
 pub(crate) mod referenced;
 pub(crate) mod schemas;
 
@@ -19,6 +20,7 @@ pub use load::{Endpoints, Loaded, load};
 pub use pipeline_file::{
     BaseUrl, BookEntry, BookPaths, Books, Cast, Member, Members, ModelEntry, PipelineFile, Served,
 };
+pub use reference::reference_pages;
 pub use referenced::{
     AliasesError, BookPath, CharactersError, Edit, Veto, VetoFile, Vetoes, book_paths, characters, open_books, people,
     read_book,

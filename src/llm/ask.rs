@@ -38,7 +38,7 @@ pub trait Ask: Send + Sync {
 
     /// Converts a value that does not match the schema to one that does, if the ask knows what was meant. The answer is
     /// still parsed from the original value.
-    fn meant(&self, _value: &Value) -> Option<Value> {
+    fn coerce(&self, _value: &Value) -> Option<Value> {
         None
     }
 

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::usage::{Price, Usage};
+use super::pricing::{Price, Usage};
 
 /// The table `[budget]`. A run that reaches one of these limits stops cleanly; completed work is kept.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -1,7 +1,7 @@
 //! Dry run: the offline engine replaces every served model, and time is simulated.
 //!
 //! The simulated clock stands still while there is work, and advances to the next end of a call when all tasks are
-//! waiting; the runtime calls [`Rehearsal::idle`] for that. Waits, queues and limits thus add up as in a real run,
+//! waiting; the runtime calls [`DryRun::idle`] for that. Waits, queues and limits thus add up as in a real run,
 //! while only the time of the offline answers passes.
 
 use std::collections::BTreeMap;
@@ -12,8 +12,9 @@ use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
-use super::throttle::scheduler::Limits;
-use super::usage::{Usage, part};
+use super::pricing::Usage;
+use super::throttle::address::Limits;
+use super::usage::part;
 
 /// Expected cost of one ask to a model.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -49,7 +50,7 @@ impl Expected {
 type Expectation = dyn Fn(&str, &str) -> Expected + Send + Sync;
 
 /// Replaces the servers in a dry run.
-pub struct Rehearsal {
+pub struct DryRun {
     expectation: Box<Expectation>,
     state: Mutex<State>,
 }
@@ -62,23 +63,23 @@ struct State {
     came: u64,
     /// Amount of work that the runtime of the tasks does not see.
     busy: u64,
-    models: BTreeMap<String, Pace>,
+    models: BTreeMap<String, RateLimiter>,
 }
 
 /// When a model may be called.
-struct Pace {
+struct RateLimiter {
     places: Arc<Semaphore>,
     next_request: Duration,
     next_token: Duration,
 }
 
-impl std::fmt::Debug for Rehearsal {
+impl std::fmt::Debug for DryRun {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Rehearsal").field("now", &self.now()).finish_non_exhaustive()
     }
 }
 
-impl Rehearsal {
+impl DryRun {
     /// Creates a dry run that starts at time zero.
     pub fn new(expectation: impl Fn(&str, &str) -> Expected + Send + Sync + 'static) -> Self {
         Self { expectation: Box::new(expectation), state: Mutex::default() }
@@ -126,7 +127,7 @@ impl Rehearsal {
     fn turn(&self, model: &str, limits: Limits, usage: &Usage) -> (Arc<Semaphore>, Duration) {
         let mut state = self.state();
         let now = state.now;
-        let pace = state.models.entry(model.to_owned()).or_insert_with(|| Pace {
+        let pace = state.models.entry(model.to_owned()).or_insert_with(|| RateLimiter {
             places: Arc::new(Semaphore::new(limits.concurrency.clamp(1, Semaphore::MAX_PERMITS))),
             next_request: now,
             next_token: now,
@@ -168,7 +169,7 @@ impl Rehearsal {
 
 /// Stops the clock of a dry run while it exists.
 #[derive(Debug)]
-pub struct Busy(Arc<Rehearsal>);
+pub struct Busy(Arc<DryRun>);
 
 impl Drop for Busy {
     fn drop(&mut self) {
@@ -185,20 +186,20 @@ mod tests {
     /// Returns how long a number of concurrent calls takes.
     fn elapsed(calls: u32, limits: Limits, usage: Usage) -> Duration {
         let expected = Expected { latency: SECOND, prompt_ratio: 1.0, completion: None, least: 0, reasks: 0.0 };
-        let rehearsal = Arc::new(Rehearsal::new(move |_, _| expected));
-        let clock = Arc::clone(&rehearsal);
+        let dry_run = Arc::new(DryRun::new(move |_, _| expected));
+        let clock = Arc::clone(&dry_run);
         let mut runtime = tokio::runtime::Builder::new_current_thread();
         let runtime = runtime.on_thread_park(move || clock.idle()).build().unwrap();
         runtime.block_on(async {
             let mut calls: tokio::task::JoinSet<()> = (0..calls)
                 .map(|_| {
-                    let rehearsal = Arc::clone(&rehearsal);
-                    async move { rehearsal.pass("m", limits, &usage, SECOND).await }
+                    let dry_run = Arc::clone(&dry_run);
+                    async move { dry_run.pass("m", limits, &usage, SECOND).await }
                 })
                 .collect();
             while calls.join_next().await.is_some() {}
         });
-        rehearsal.now()
+        dry_run.now()
     }
 
     #[test]

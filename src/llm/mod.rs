@@ -14,7 +14,9 @@ mod memory;
 mod model;
 mod offline;
 mod openai;
+mod pricing;
 mod record;
+mod reply;
 mod secret;
 mod session;
 mod throttle;
@@ -23,16 +25,17 @@ mod usage;
 
 pub use ask::{Ask, Shape, schema_of};
 pub use budget::Budget;
-pub use dry_run::{Expected, Rehearsal};
+pub use dry_run::{DryRun, Expected};
 pub use error::{AskError, HttpFault, ReplyFault};
 pub use model::{Model, Sampling};
 pub use offline::{Offline, OfflineAnswer, OfflineOptions};
 pub use openai::{Endpoint, Probe, Schemas, probe};
+pub use pricing::{Price, Usage};
 pub use record::{Answered, Journal, JournalError, Record, Reply, Request};
 pub use secret::Secret;
 pub use session::Session;
 pub use tokens::{Tokenizer, estimate_tokens};
-pub use usage::{Account, Price, Totals, Usage, UsageTracker, part};
+pub use usage::{Account, Totals, UsageTracker, part};
 
 pub(crate) use tokens::Estimate;
 

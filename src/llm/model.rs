@@ -14,13 +14,14 @@ use super::error::{AskError, ReplyFault};
 use super::language::language_of;
 use super::offline::{ENGINE_VERSION, Offline, OfflineAnswer, OfflineOptions};
 use super::openai::Endpoint;
-use super::openai::client::{Client, Question};
-use super::openai::lenient_json::{fill_nulls, json_of};
+use super::openai::client::{Client, PreparedCall};
+use super::pricing::{Price, Usage};
 use super::record::{Answered, Record, Reply, Request, hash};
-use super::session::{Flight, Hold, Session};
+use super::reply::{Fault, again, read};
+use super::session::{BudgetReservation, Session, SingleFlight};
 use super::tokens::estimate_tokens;
-use super::usage::{Outcome, Price, Spent, Usage};
-use crate::schema::{Draw, Language, Message};
+use super::usage::{Outcome, Spent};
+use crate::schema::{Draw, Message};
 use crate::seed::{number, seeded};
 
 /// Sampling parameters; unset ones are not sent.
@@ -68,7 +69,7 @@ impl Model {
         let id = format!("offline:{}", options.variant);
         let most = options.concurrency.map_or(Semaphore::MAX_PERMITS, |concurrency| concurrency.max(1) as usize);
         let name = name.into();
-        session.engage(&name, Some(&Price::FREE));
+        session.register(&name, Some(&Price::FREE));
         Self { name, id, engine: Engine::Offline(options, Semaphore::new(most)), session }
     }
 
@@ -86,7 +87,7 @@ impl Model {
         let (name, id) = (name.into(), endpoint.model.clone());
         let sampling = json!(sampling);
         let client = Client::new(name.clone(), endpoint)?;
-        session.engage(&name, price.as_ref());
+        session.register(&name, price.as_ref());
         let served = Served { client, sampling, extra_body, price, max_reasks };
         Ok(Self { name, id, engine: Engine::Served(Box::new(served)), session })
     }
@@ -155,7 +156,7 @@ impl Model {
         let flight = self.session.flight(&parent).await;
         let mut only_journal = true;
         let (mut tries, mut reasks) = (0, 0);
-        let (mut spelt_out, mut has_more_room) = (false, false);
+        let (mut schema_in_prompt, mut has_more_room) = (false, false);
         let mut thoughts = Vec::new();
         loop {
             let key = if tries == 0 { parent.clone() } else { hash(&json!([parent, tries])) };
@@ -169,7 +170,7 @@ impl Model {
                 }
                 None => {
                     only_journal = false;
-                    let try_ = Try { number: tries, key, spelt_out, thoughts: &thoughts };
+                    let try_ = Try { number: tries, key, schema_in_prompt, thoughts: &thoughts };
                     let (record, hold) = self.answer(ask, &request, draw, try_, &flight).await?;
                     let answered = Answered::from(&record);
                     self.session.journal.write(record).await?;
@@ -209,7 +210,7 @@ impl Model {
                 request.messages.push(Message::assistant(answered.reply.text));
                 thoughts.push(answered.reply.reasoning);
                 request.messages.push(Message::user(again(&fault, &shape, language)));
-                spelt_out |= kind == ReplyFault::Unfit;
+                schema_in_prompt |= kind == ReplyFault::Unfit;
             }
         }
     }
@@ -220,9 +221,9 @@ impl Model {
         ask: &A,
         request: &Request,
         draw: &Draw,
-        Try { number: tries, key, spelt_out, thoughts }: Try<'_>,
-        flight: &Flight<'a>,
-    ) -> Result<(Record, Option<Hold<'a>>), AskError> {
+        Try { number: tries, key, schema_in_prompt, thoughts }: Try<'_>,
+        flight: &SingleFlight<'a>,
+    ) -> Result<(Record, Option<BudgetReservation<'a>>), AskError> {
         let (reply, usage, requests, latency, hold) = match &self.engine {
             Engine::Offline(options, places) => {
                 let _place = places.acquire().await.expect("the semaphore is never closed");
@@ -232,15 +233,15 @@ impl Model {
                 let (reply, usage) = self.offline_answer(ask, request, draw, options);
                 (reply, usage, 0, begun.elapsed(), Some(hold))
             }
-            Engine::Served(served) if let Some(rehearsal) = self.session.rehearsal() => {
+            Engine::Served(served) if let Some(dry_run) = self.session.dry_run() => {
                 let hold = flight.begin(Weight::default()).await?;
                 served.client.weigh(request).inspect_err(|error| {
                     self.session.usage_tracker.fault(&self.name, error.reason(), false);
                 })?;
                 let (reply, usage) = self.offline_answer(ask, request, draw, &OfflineOptions::default());
-                let expected = rehearsal.expected(&self.name, A::NAME);
+                let expected = dry_run.expected(&self.name, A::NAME);
                 let usage = expected.usage(usage);
-                rehearsal.pass(&self.name, served.client.limits(), &usage, expected.latency).await;
+                dry_run.pass(&self.name, served.client.limits(), &usage, expected.latency).await;
                 (reply, usage, 1, expected.latency, Some(hold))
             }
             Engine::Served(served) => {
@@ -248,7 +249,8 @@ impl Model {
                 let seed = number(self.session.seed, &seed);
                 let has_begun = tries > 0 || draw.is_later_turn();
                 let weight = self.weigh(request);
-                let question = Question { request, ask: A::NAME, seed, has_begun, spelt_out, thoughts, weight };
+                let question =
+                    PreparedCall { request, ask: A::NAME, seed, has_begun, schema_in_prompt, thoughts, weight };
                 let exchange = served.client.complete(question, flight).await;
                 match exchange.outcome {
                     Ok((reply, usage, hold)) => (reply, usage, exchange.requests, exchange.latency, hold),
@@ -290,7 +292,7 @@ impl Model {
     /// Returns the maximum usage of a request if the budget limits usage. Without a length limit the reply length is a
     /// guess.
     fn weigh(&self, request: &Request) -> Weight {
-        if !self.session.budget.bounds_requests() {
+        if !self.session.bounds_requests() {
             return Weight::default();
         }
         let completion = request.sampling["max_tokens"].as_u64().unwrap_or(LONG_REPLY);
@@ -323,93 +325,11 @@ struct Try<'a> {
     /// Journal key of its record.
     key: String,
     /// Whether an earlier reply did not match the schema, so that the prompt has to include it.
-    spelt_out: bool,
+    schema_in_prompt: bool,
     /// Reasoning behind the replies that are requested again.
     thoughts: &'a [Option<String>],
 }
 
-/// Why a reply cannot be used.
-enum Fault {
-    /// The model refused, or, if the flag is set, a content filter stopped it.
-    Refused(String, bool),
-    /// The reply is unusable; asking again may help.
-    Bad(ReplyFault, String),
-}
-
 fn milliseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
-}
-
-/// Parses and validates a reply.
-fn read<A: OfflineAnswer>(ask: &A, shape: &Shape, reply: &Reply, session: &Session) -> Result<A::Answer, Fault> {
-    match reply.finish.as_deref() {
-        Some("refusal") => return Err(Fault::Refused(reply.text.clone(), false)),
-        Some("content_filter") if reply.text.trim().is_empty() => {
-            return Err(Fault::Refused("the provider's content filter removed the whole reply".to_owned(), true));
-        }
-        Some("content_filter") => {
-            return Err(Fault::Refused(format!("the provider's content filter: {}", short(&reply.text)), true));
-        }
-        _ => {}
-    }
-    let is_cut = reply.finish.as_deref() == Some("length");
-    if reply.text.trim().is_empty() {
-        return Err(if is_cut {
-            Fault::Bad(ReplyFault::Cut, "the length limit was reached before the reply began".to_owned())
-        } else {
-            Fault::Bad(ReplyFault::Empty, "the reply is empty".to_owned())
-        });
-    }
-    let cut = || Fault::Bad(ReplyFault::Cut, "the reply was cut at the length limit; be shorter".to_owned());
-    let unfit = |fault| if is_cut { cut() } else { Fault::Bad(ReplyFault::Unfit, fault) };
-    let value = match shape {
-        Shape::Text if is_cut => return Err(cut()),
-        Shape::Text => Value::String(reply.text.trim().to_owned()),
-        // The reply may be complete even though the limit was reached.
-        Shape::Json(schema) => {
-            let mut value = json_of(&reply.text).map_err(unfit)?;
-            fill_nulls(schema, &mut value);
-            let meant = |fault| ask.meant(&value).map_or(Err(fault), |meant| validate(schema, &meant, session));
-            validate(schema, &value, session).or_else(meant).map_err(unfit)?;
-            value
-        }
-    };
-    let answer = serde_json::from_value(value).map_err(|error| unfit(error.to_string()))?;
-    ask.check(&answer).map_err(|fault| Fault::Bad(ReplyFault::Unfit, fault))?;
-    Ok(answer)
-}
-
-/// Validates a value against a schema. The error lists up to five violations with their paths, without repeating the
-/// value.
-fn validate(schema: &Value, value: &Value, session: &Session) -> Result<(), String> {
-    let validator = session.validator(schema)?;
-    let faults: Vec<String> = validator
-        .iter_errors(value)
-        .take(5)
-        .map(|error| {
-            let place = error.instance_path().to_string();
-            let fault = error.masked_with("the value").to_string();
-            if place.is_empty() { fault } else { format!("at `{place}`, {fault}") }
-        })
-        .collect();
-    if faults.is_empty() { Ok(()) } else { Err(short(&faults.join("; "))) }
-}
-
-/// Returns the first 600 characters of a text.
-fn short(text: &str) -> String {
-    text.char_indices().nth(600).map_or_else(|| text.to_owned(), |(end, _)| format!("{}…", &text[..end]))
-}
-
-/// Returns the message that tells a model why its reply cannot be used.
-fn again(fault: &str, shape: &Shape, language: Language) -> String {
-    match (language, shape) {
-        (Language::En, Shape::Json(_)) => format!(
-            "That reply cannot be used: {fault}. Answer again with one JSON object that fits the schema, and nothing else."
-        ),
-        (Language::En, Shape::Text) => format!("That reply cannot be used: {fault}. Answer again."),
-        (Language::Zh, Shape::Json(_)) => {
-            format!("上面的回复无法使用：{fault}。请重新作答，只输出一个符合模式的 JSON 对象，不要输出任何其他内容。")
-        }
-        (Language::Zh, Shape::Text) => format!("上面的回复无法使用：{fault}。请重新作答。"),
-    }
 }

@@ -11,7 +11,7 @@ use super::error::RunError;
 use crate::config::referenced::overrides::Exclusions;
 use crate::schema::{Character, Conversation, Reject, RoleGeneral, RoleProfile, RoleSpecific, Sample, Split};
 use crate::stages::export::{self, ConversationView, HeldOut, QuoteLimits, ReportStatistics, Table, TableRow};
-use crate::stages::instruct::{Gleaned, Sides};
+use crate::stages::instruct::{SelectedRows, SplitAssignments};
 use crate::stages::simulate::Played;
 use crate::store::{NewDataset, PoolIndex, RunFolder, Spool, StoreError};
 
@@ -120,16 +120,16 @@ impl Records {
     /// Writes the tables of roles, split by split.
     fn write_roles(&self, rights: &QuoteLimits, dataset: &mut NewDataset) -> Result<[Option<Table>; 5], RunError> {
         let [profiles, specific, general] = self.roles.kept.as_ref().expect("only dry runs have no spools");
-        let sides = &self.roles.sides;
+        let splits = &self.roles.splits;
         let of_specific = |split| {
-            let rows = rows(specific, move |rows| of_split(sides.specific(rows), split, |row| row.split));
+            let rows = rows(specific, move |rows| of_split(splits.specific(rows), split, |row| row.split));
             kept(rows, |row: &RoleSpecific| self.exclusions.has_row(&row.id))
         };
         let of_general = |split| {
-            let rows = rows(general, move |rows| of_split(sides.general(rows), split, |row| row.split));
+            let rows = rows(general, move |rows| of_split(splits.general(rows), split, |row| row.split));
             kept(rows, |row: &RoleGeneral| self.exclusions.has_row(&row.id))
         };
-        let all_profiles = profiles.records().map(|profile| Ok(sides.profile(profile?)));
+        let all_profiles = profiles.records().map(|profile| Ok(splits.profile(profile?)));
         Ok([
             write(rights, dataset, kept(all_profiles, |one: &RoleProfile| self.exclusions.has_role(&one.role_id)))?,
             write(rights, dataset, of_specific(Split::Train))?,
@@ -179,15 +179,15 @@ pub(crate) struct RoleRecords {
     /// Spools of profiles, specific rows and general rows; `None` if they are only counted.
     kept: Option<[Spool; 3]>,
     /// The split of each row.
-    pub(super) sides: Sides,
+    pub(super) splits: SplitAssignments,
     profiles: u64,
     general: u64,
 }
 
 impl RoleRecords {
     /// Adds the data of one role.
-    pub(super) fn add(&mut self, gleaned: &Gleaned) -> Result<(), StoreError> {
-        let Gleaned { profile, specific, general, .. } = gleaned;
+    pub(super) fn add(&mut self, gleaned: &SelectedRows) -> Result<(), StoreError> {
+        let SelectedRows { profile, specific, general, .. } = gleaned;
         self.profiles += 1;
         self.general += general.len() as u64;
         if let Some([profiles, all_specific, all_general]) = &self.kept {
@@ -207,16 +207,16 @@ impl RoleRecords {
     /// Returns the role of each specific and general row, by row id.
     pub(crate) fn row_ids(&self) -> Result<BTreeMap<String, String>, RunError> {
         let Some([_, specific, general]) = &self.kept else { return Ok(BTreeMap::new()) };
-        let specific = rows(specific, |rows| self.sides.specific(rows))
+        let specific = rows(specific, |rows| self.splits.specific(rows))
             .map(|row| row.map(|RoleSpecific { id, role_id, .. }| (id, role_id)));
-        let general = rows(general, |rows| self.sides.general(rows))
+        let general = rows(general, |rows| self.splits.general(rows))
             .map(|row| row.map(|RoleGeneral { id, role_id, .. }| (id, role_id)));
         specific.chain(general).collect()
     }
 
     /// Returns the numbers of roles, specific rows and general rows.
     pub(super) fn counts(&self) -> [u64; 3] {
-        [self.profiles, self.sides.specific_rows(), self.general]
+        [self.profiles, self.splits.specific_rows(), self.general]
     }
 }
 

@@ -1,4 +1,4 @@
-"""Runs every answer of docs/analysis.md on a data set and shows that polars, DuckDB and pandas agree on each question."""
+"""Runs every query of docs/analyze-*.md on a data set and checks that polars, DuckDB and pandas agree."""
 
 import os
 import re
@@ -13,14 +13,14 @@ LIBRARIES = {"python polars", "sql duckdb", "python pandas"}
 
 
 def questions(text):
-    """Returns each heading with its blocks of code by library."""
+    """Yields each heading with its code blocks by library."""
     for part in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
         blocks = dict(re.findall(r"^```(\w+ \w+)\n(.*?)^```$", part, flags=re.MULTILINE | re.DOTALL))
         yield part.splitlines()[0], blocks
 
 
 def answer(library, code):
-    """Returns the rows of an answer, its columns in order."""
+    """Returns the result rows of a query."""
     if library == "sql duckdb":
         return duckdb.sql(code).fetchall()
     names = {"pd": pd, "pl": pl}
@@ -30,7 +30,7 @@ def answer(library, code):
 
 
 def plain(rows):
-    """Returns rows in which numbers of all libraries look alike."""
+    """Returns the rows with numbers normalised across libraries."""
 
     def value(cell):
         if cell is None or cell != cell:
@@ -40,20 +40,20 @@ def plain(rows):
     return [tuple(value(cell) for cell in row) for row in rows]
 
 
-def main(dataset, document):
-    text = Path(document).read_text(encoding="utf-8")
+def main(dataset, documents):
+    texts = [Path(document).read_text(encoding="utf-8") for document in documents]
     os.chdir(dataset)
-    asked = list(questions(text))
-    assert len(asked) == 10, f"{len(asked)} questions"
+    asked = [question for text in texts for question in questions(text)]
+    assert len(asked) == 10, f"expected 10 queries, found {len(asked)}"
     for heading, blocks in asked:
-        assert set(blocks) == LIBRARIES, f"{heading}: {sorted(blocks)}"
+        assert set(blocks) == LIBRARIES, f"{heading}: code blocks for {sorted(blocks)} only"
         answers = {library: plain(answer(library, code)) for library, code in blocks.items()}
         first = answers["python polars"]
         assert first, f"{heading}: no rows"
         for library, rows in answers.items():
-            assert rows == first, f"{heading}: {library} says\n{rows}\nand polars\n{first}"
-        print(f"{heading:<60} {len(first):>4} rows, three times the same")
+            assert rows == first, f"{heading}: {library} returns\n{rows}\nand polars\n{first}"
+        print(f"{heading:<60} {len(first):>4} rows, all three agree")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2])
+    main(sys.argv[1], sys.argv[2:])

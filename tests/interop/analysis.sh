@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Shows that the code of docs/analysis.md runs, and that polars, DuckDB and pandas give the same answers.
+# Runs the queries of docs/analyze-*.md and checks that polars, DuckDB and pandas give the same results.
 #
 #   tests/interop/analysis.sh [DATASET] [VENV]
 #
-# The arguments are those of run.sh. Not part of `cargo test`.
+# The arguments are those of run.sh. This is not part of `cargo test`.
 set -euo pipefail
 
 source "$(dirname "${BASH_SOURCE[0]}")/python.sh"
 
-"$python" "$here/analysis.py" "$dataset" "$here/../../docs/analysis.md"
+"$python" "$here/analysis.py" "$dataset" "$here"/../../docs/analyze-*.md

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Kills one build against a slow server again and again, lets it go on, and compares its Parquet files with those of an unkilled
-# run. No answer that is in the journal may be asked for again.
+# Kills a build repeatedly, resumes it, and compares its Parquet files with those of an uninterrupted run. No answer that is in the
+# journal may be requested again.
 #
 #   tests/interop/kill.sh [KILLS] [SEED]
 #
-# 25 kills when silent. The server is tests/interop/slow.py, 80 ms or more a reply; scene characters, sources and base of
-# pipelines/demo.toml are played by it, 32 calls at once. A kill comes a random moment after the server has been asked a random
-# number of times more; SEED repeats the numbers. The program is taken from target/release, or from DRAMATURG. Works in a temporary
-# folder; needs Python 3.9 or later and curl; exits 1 when the bytes differ or an answer was paid again.
+# The default is 25 kills. The server is tests/interop/slow.py with at least 80 ms per reply; it plays scene characters, sources and
+# base of pipelines/demo.toml, 32 calls at a time. Each kill comes at a random moment after a random number of further requests; SEED
+# makes the numbers reproducible. Runs target/release/dramaturg or $DRAMATURG in a temporary folder. Needs Python 3.9 or later and curl.
+# Exits with 1 if the bytes differ or an answer was requested twice.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -22,7 +22,7 @@ trap 'kill ${build:+"$build"} $(jobs -p) 2>/dev/null || true; rm -rf "$work"' EX
 cp -r books pipelines "$work"
 cd "$work"
 
-# Starts a server; leaves its address in `url`, which the program is given as well.
+# Starts a server and sets `url` and the program's environment variables.
 serve() {
     python3 "$server" 0.08 >address &
     until [ -s address ]; do sleep 0.05; done
@@ -41,7 +41,7 @@ hashes() { (cd "$1/dataset" && find . -name '*.parquet' | sort | xargs sha256sum
 serve
 (build whole) >whole.json
 total=$(stat answered)
-echo "unkilled: $total answers, at most $(stat most_open) at once; $(cat whole.json)"
+echo "uninterrupted: $total answers, at most $(stat most_open) in flight; $(cat whole.json)"
 
 : >address
 serve
@@ -54,32 +54,32 @@ for kill in $(seq "$kills"); do
     while [ "$(stat asked)" -lt "$until" ] && kill -0 "$build" 2>/dev/null; do sleep 0.01; done
     sleep "0.0$((RANDOM % 10))$((RANDOM % 10))"
     if ! kill -9 "$build" 2>/dev/null; then
-        echo "the build ended before kill $kill" >&2
+        echo "error: the build ended before kill $kill" >&2
         exit 1
     fi
     wait "$build" 2>/dev/null || true
     build=
-    # What is on its way ends by itself, and is no answer any more.
+    # Requests in flight end and are not counted as answers.
     sleep 0.2
     answered=$(stat answered)
     kept=$(kept)
     now=$((answered - kept - lost))
     lost=$((answered - kept))
     worst=$((now > worst ? now : worst))
-    echo "kill $kill: $(stat asked) asked, $answered answered, $kept kept; $now lost with this kill"
+    echo "kill $kill: $(stat asked) requests, $answered answers, $kept in the journal; $now lost by this kill"
 done
 (build broken) >broken.json
 again=$(stat again)
-echo "at last: $(stat asked) asked, $(stat answered) answered, $again of them again; $(cat broken.json)"
+echo "finished: $(stat asked) requests, $(stat answered) answers, $again of them repeated; $(cat broken.json)"
 
 failed=0
 if ! diff <(hashes whole) <(hashes broken); then
-    echo "the bytes differ" >&2
+    echo "error: the Parquet files differ" >&2
     failed=1
 fi
 if [ "$worst" -gt "$concurrency" ] || [ "$again" -gt "$lost" ] || [ "$(stat answered)" -ne $((total + again)) ]; then
-    echo "answers were paid again: $again, where $lost were in flight at a kill, $worst at most" >&2
+    echo "error: $again answers were requested again; $lost were in flight at kills, at most $worst at one" >&2
     failed=1
 fi
-[ "$failed" -ne 0 ] || echo "the same bytes after $kills kills; $again of $total answers paid again, at most $worst at a kill"
+[ "$failed" -ne 0 ] || echo "same bytes after $kills kills; $again of $total answers requested again, at most $worst per kill"
 exit "$failed"

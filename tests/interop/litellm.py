@@ -1,4 +1,4 @@
-"""A model inside a LiteLLM proxy: it answers a JSON Schema with an instance of it, and anything else with a sentence.
+"""A mock model for a LiteLLM proxy: answers a JSON Schema with an instance of it, and other requests with a sentence.
 
 The same messages get the same answer, so that two builds can be compared.
 """
@@ -13,7 +13,7 @@ SENTENCE = "(nods) I have heard that said before, and I do not hold with it."
 
 
 def instance(schema: dict, root: dict, draw: random.Random):
-    """Returns a value that fits a schema, as far as the keywords go that the program uses."""
+    """Returns an instance of a schema. Supports the keywords that the program uses."""
     if "$ref" in schema:
         target = root
         for part in schema["$ref"].removeprefix("#/").split("/"):
@@ -39,7 +39,7 @@ def instance(schema: dict, root: dict, draw: random.Random):
 
 
 class Model(litellm.CustomLLM):
-    """What the proxy's configuration names as `own/instance`."""
+    """The model `own/instance` of the proxy's configuration."""
 
     async def acompletion(self, *args, **kwargs):
         asked = json.dumps(kwargs["messages"], sort_keys=True)

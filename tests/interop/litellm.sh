@@ -1,13 +1,11 @@
 #!/usr/bin/env bash
-# Shows that a build works with models behind a LiteLLM proxy, a server that we have not written, and that its errors are
-# understood.
+# Checks that a build works with models behind a LiteLLM proxy, as an independent server, and that its errors are recognised.
 #
 #   tests/interop/litellm.sh [VENV]
 #
-# VENV is where LiteLLM goes; it is used again when it is there, and without it a temporary one is made and removed. Needs
-# Python 3.10 or later and, for a new VENV, a package index. The program is taken from target/release, or from DRAMATURG. The
-# proxy listens on loopback and answers with mock responses and with tests/interop/litellm.py: no key, no model. Not part of
-# `cargo test`.
+# VENV is a Python environment with LiteLLM; it is created if missing. Without the argument a temporary one is used. Needs Python 3.10
+# or later and, for a new VENV, a package index. Runs target/release/dramaturg or $DRAMATURG. The proxy listens on loopback and
+# answers with mock responses and tests/interop/litellm.py, so it needs no key and no model. This is not part of `cargo test`.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -23,7 +21,7 @@ if ! [ -x "$venv/bin/litellm" ]; then
 fi
 
 key=sk-interop-0123456789
-cp "$here/litellm.py" "$work/own.py" # `litellm` is the name of the package
+cp "$here/litellm.py" "$work/own.py" # the package's name is `litellm`
 cat >"$work/config.yaml" <<YAML
 model_list:
   - {model_name: talk, litellm_params: {model: openai/x, api_key: none, mock_response: "(nods) So I have heard, and twice."}}
@@ -50,28 +48,28 @@ cp -r books pipelines "$work"
 cd "$work"
 export OPENAI_BASE_URL=http://127.0.0.1:$port/v1 OPENAI_API_KEY=$key
 
-# build OUT CODE MODEL PARTS: a build in which a model plays some parts; it has to end with an exit code.
+# build OUT CODE MODEL PARTS: runs a build with MODEL in the cast's PARTS and expects the exit code CODE.
 build() {
     local out=$1 code=$2 model=$3 parts=$4 ended=0 options=()
     for part in $parts; do options+=(--set "cast.$part=\"served\""); done
-    # A provider that goes on failing is waited for; a minute shows what is said meanwhile.
+    # A run waits for a failing provider; after a minute its messages are complete.
     timeout --preserve-status --signal=INT 60 "$program" build pipelines/demo.toml --json --out "$out" --limit 2 --set 'cast.sources=["vivid"]' \
         --set "models.served={provider=\"openai\",model=\"$model\",max_tries=2,max_tokens=1000}" "${options[@]}" \
         >"$out.json" 2>"$out.log" || ended=$?
     if [ "$ended" != "$code" ]; then
-        echo "error: the build \`$out\` ended with $ended, not $code" >&2
+        echo "error: the build \`$out\` exited with $ended instead of $code" >&2
         cat "$out.log" >&2
         exit 1
     fi
     echo "$out: exit code $ended; $(cat "$out.json")"
 }
-expect() { grep -q "$2" "$1.log" || { echo "error: \`$1\` does not say \"$2\"" >&2 && cat "$1.log" >&2 && exit 1; }; }
+expect() { grep -q "$2" "$1.log" || { echo "error: the log of \`$1\` does not contain \"$2\"" >&2 && cat "$1.log" >&2 && exit 1; }; }
 hashes() { (cd "$1/dataset" && find . -name '*.parquet' | sort | xargs sha256sum); }
 
 build talk 0 talk "base"
 build whole 0 instance "base scene director judge"
 build again 0 instance "base scene director judge"
-diff <(hashes whole) <(hashes again) || { echo "error: the bytes of two builds differ" >&2 && exit 1; }
+diff <(hashes whole) <(hashes again) || { echo "error: the Parquet files of two builds differ" >&2 && exit 1; }
 build nobody 4 nobody "base"
 expect nobody 'cannot be used'
 build busy 130 busy "base"
@@ -82,4 +80,4 @@ build short 3 short "base"
 expect short 'context'
 OPENAI_API_KEY=sk-wrong build wrong_key 4 talk "base"
 expect wrong_key 'cannot be used'
-echo "every build against LiteLLM ended as it should"
+echo "all builds with LiteLLM ended as expected"

@@ -1,10 +1,10 @@
-# What run.sh and analysis.sh begin with, to be sourced with their arguments: `here`, the folder of both; `dataset`; `scratch`, which
-# is removed at the end; `python`, which has the packages. Knows no test.
+# Sourced by run.sh and analysis.sh with their arguments. Sets `here` (their folder), `dataset`, `scratch` (a temporary folder, removed
+# at exit) and `python` (an interpreter with the packages).
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 dataset=${1:-$here/../../outputs/demo/dataset}
 if [ ! -f "$dataset/README.md" ]; then
-    echo "error: no data set in $dataset (make one with \`dramaturg build pipelines/demo.toml\`)" >&2
+    echo "error: no data set in $dataset; run \`dramaturg build pipelines/demo.toml\`" >&2
     exit 2
 fi
 

@@ -1,8 +1,8 @@
-"""Reads a data set with five libraries and compares what they see, with each other and with the card.
+"""Reads a data set with five libraries and compares the values with each other and with the card.
 
     read.py DATASET
 
-Prints a table of what was read and every mismatch; exits with 1 when there is one.
+Prints a table of the configs and every mismatch. Exits with 1 if there is one.
 """
 
 import re
@@ -19,7 +19,7 @@ import yaml
 
 CHINESE = re.compile(r"[\u3400-\u9fff]")
 
-# Where Chinese text must be found, top level and nested, if the card names the language.
+# Top-level and nested columns that must contain Chinese text if the card lists the language.
 CHINESE_COLUMNS = {"samples": ["situation", "history", "messages"], "scenes": ["situation", "dialogue"],
                    "roles": ["description", "dialogue"], "role_specific": ["question", "generated"],
                    "role_general": ["question", "generated"]}
@@ -28,13 +28,13 @@ faults: list[str] = []
 
 
 def expect(holds: bool, fault: str) -> None:
-    """Notes a fault and goes on, so that one run shows them all."""
+    """Records a mismatch and continues, so that one run shows all of them."""
     if not holds:
         faults.append(fault)
 
 
 def strings(value):
-    """Yields every string within a value, however deep."""
+    """Yields every string in a nested value."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
@@ -46,7 +46,7 @@ def strings(value):
 
 
 def type_name(dtype: pyarrow.DataType) -> str:
-    """Names an Arrow type without the names of list items, which say nothing."""
+    """Returns the name of an Arrow type without the names of list items."""
     if pyarrow.types.is_list(dtype):
         return f"list<{type_name(dtype.value_type)}>"
     if pyarrow.types.is_struct(dtype):
@@ -67,22 +67,22 @@ def first_difference(one: list[dict], other: list[dict]) -> str:
 def check_split(folder: Path, config: str, split: str, pattern: str, listed: dict) -> tuple:
     where = f"{config}/{split}"
     files = sorted(folder.glob(pattern))
-    expect(len(files) >= 1, f"{where}: no file fits {pattern}")
+    expect(len(files) >= 1, f"{where}: no file matches {pattern}")
     glob = str(folder / pattern)
     quoted = glob.replace("'", "''")
 
-    # The card's features and the files' own types must be the same thing, told twice.
+    # The features on the card must be the types of the files.
     rows = datasets.load_dataset(str(folder), config, split=split)
     bare = datasets.load_dataset("parquet", data_files=[str(file) for file in files], split="train")
     expect(rows.features == bare.features, f"{where}: the card says {rows.features}, the files {bare.features}")
     expect(
         rows.features._to_yaml_list() == listed["features"],
-        f"{where}: `datasets` would write the features otherwise than the card does",
+        f"{where}: `datasets` would write the features differently from the card",
     )
 
-    # A card that the library finds malformed is ignored with a mere warning, so ask what it made of it.
-    told = datasets.load_dataset_builder(str(folder), config).info
-    expect(told.splits is not None and told.splits[split].num_examples == rows.num_rows, f"{where}: splits are ignored")
+    # The library ignores a malformed card with a warning, so check what it has read.
+    info = datasets.load_dataset_builder(str(folder), config).info
+    expect(info.splits is not None and info.splits[split].num_examples == rows.num_rows, f"{where}: the card's splits are ignored")
     held = rows.info.splits[split].num_bytes
     listed_bytes = next(s["num_bytes"] for s in listed["splits"] if s["name"] == split)
     expect(abs(held - listed_bytes) <= 0.02 * held + 1024, f"{where}: takes {held} bytes, the card says {listed_bytes}")
@@ -90,11 +90,11 @@ def check_split(folder: Path, config: str, split: str, pattern: str, listed: dic
     table = pyarrow.parquet.read_table([str(file) for file in files])
     for file in files:
         parquet = pyarrow.parquet.ParquetFile(file)
-        expect(not (parquet.metadata.metadata or {}).get(b"ARROW:schema"), f"{file}: embeds an Arrow schema of its own")
+        expect(not (parquet.metadata.metadata or {}).get(b"ARROW:schema"), f"{file}: embeds an Arrow schema")
     for field in table.schema:
         expect(field.nullable, f"{where}: `{field.name}` is not nullable")
         expect(
-            not re.search(r"large_|_view", str(field.type)), f"{where}: `{field.name}` has the odd type {field.type}"
+            not re.search(r"large_|_view", str(field.type)), f"{where}: `{field.name}` has the unexpected type {field.type}"
         )
 
     count = next(s["num_examples"] for s in listed["splits"] if s["name"] == split)
@@ -107,7 +107,7 @@ def check_split(folder: Path, config: str, split: str, pattern: str, listed: dic
         "pandas": sum(len(pandas.read_parquet(file)) for file in files),
     }
     expect(len(set(counts.values())) == 1, f"{where}: counts differ: {counts}")
-    expect(count > 0, f"{where}: an empty split stands in the card")
+    expect(count > 0, f"{where}: the card lists an empty split")
 
     as_arrow = table.to_pylist()
     relation = duckdb.sql(f"select * from '{quoted}'")
@@ -128,7 +128,7 @@ def check_split(folder: Path, config: str, split: str, pattern: str, listed: dic
 
     texts = list(strings(as_arrow))
     chinese = sum(bool(CHINESE.search(text)) for text in texts)
-    expect(not any("\ufffd" in text for text in texts), f"{where}: holds U+FFFD, a sign of text that was decoded wrongly")
+    expect(not any("\ufffd" in text for text in texts), f"{where}: contains U+FFFD, a sign of wrongly decoded text")
     languages = {row["language"] for row in as_arrow if "language" in row}
     if "zh" in languages:
         for column in CHINESE_COLUMNS.get(config, []):
@@ -150,7 +150,7 @@ def main(folder: Path) -> int:
         default = datasets.load_dataset_builder(str(folder))
         expect(
             default.config.name == "samples",
-            "`samples` is not what is read when no config is named",
+            "`samples` is not the default config",
         )
 
     versions = ", ".join(f"{m.__name__} {m.__version__}" for m in (datasets, pyarrow, duckdb, polars, pandas))
@@ -160,13 +160,13 @@ def main(folder: Path) -> int:
         listed = {split["name"] for split in infos[name]["splits"]}
         expect(
             listed == {files["split"] for files in config["data_files"]} and len(listed) == len(config["data_files"]),
-            f"{name}: `configs` and `dataset_info` list other splits",
+            f"{name}: `configs` and `dataset_info` list different splits",
         )
         for files in config["data_files"]:
             try:
                 schema, line = check_split(folder, name, files["split"], files["path"], infos[name])
             except Exception as error:
-                faults.append(f"{name}/{files['split']}: cannot be read: {type(error).__name__}: {error}")
+                faults.append(f"{name}/{files['split']}: failed to read: {type(error).__name__}: {error}")
                 continue
             lines.append(line)
             types[name] = schema
@@ -174,7 +174,7 @@ def main(folder: Path) -> int:
     if "zh" in card.get("language", []):
         for config in CHINESE_COLUMNS:
             of_config = [line for line in lines if line[0] == config]
-            # A data set may have been made without roles.
+            # A data set may have no roles.
             expect(not of_config and config.startswith("role") or any("zh" in line[-1].split() for line in of_config), f"{config}: no Chinese rows, though the card says zh")
 
     head = ("config", "split", "rows", "columns", "nested", "strings", "chinese", "languages")

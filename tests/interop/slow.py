@@ -1,10 +1,10 @@
-"""A slow chat-completions server on loopback that keeps count of what it answered.
+"""A slow chat completions server on loopback that counts its answers.
 
     slow.py SECONDS
 
-Prints its address. A reply is plain text and depends on the request's body alone; it comes after SECONDS, or up to half as much
-more. GET /stats says how many requests came, how many were answered, how many of these answers were given to a body that had
-been answered before, and the most that were open at once.
+Prints its address. A reply is plain text that depends only on the request body; it takes SECONDS to 1.5 × SECONDS. GET /stats returns
+the numbers of requests (`asked`) and answers (`answered`), the number of answers to a body that had been answered before (`again`),
+and the maximum number of concurrent requests (`most_open`).
 """
 
 import asyncio
@@ -47,7 +47,7 @@ async def converse(reader, writer):
                 answer, more = reply(body)
                 await asyncio.sleep(slow * (1 + more))
                 open_now -= 1
-                # A client that was killed has closed its side by now.
+                # A killed client has closed its connection.
                 if reader.at_eof() or writer.is_closing():
                     return
                 key = hashlib.sha256(body).digest()

@@ -1,58 +1,275 @@
-//! Holds the documents to the program.
+//! Checks that the documents agree with the program.
+//!
+//! `UPDATE_DOCS=1 cargo test docs` rewrites the outputs in `docs/tutorial.md`.
 
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::LazyLock;
 
+use assert_cmd::cargo::cargo_bin;
+use regex::Regex;
 use serde_json::Value;
 
+/// Maximum number of lines of a page that is not generated.
+const MAX_LINES: usize = 150;
+/// The tutorial may be longer, because it shows outputs.
+const TUTORIAL: &str = "docs/tutorial.md";
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
 fn read(relative: &str) -> String {
-    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(relative))
-        .unwrap_or_else(|_| panic!("{relative}"))
+    fs::read_to_string(root().join(relative)).unwrap_or_else(|error| panic!("failed to read `{relative}`: {error}"))
 }
 
-/// Returns the properties of a schema, those of its alternatives included.
-fn properties<'a>(schema: &'a Value, root: &'a Value) -> Vec<&'a str> {
-    let schema = schema.get("$ref").map_or(schema, |reference| {
-        let name = reference.as_str().unwrap().trim_start_matches("#/$defs/");
-        &root["$defs"][name]
-    });
-    let own = schema["properties"].as_object().into_iter().flatten().map(|(key, _)| key.as_str());
-    let alternatives = schema["oneOf"].as_array().into_iter().flatten();
-    own.chain(alternatives.flat_map(|alternative| properties(alternative, root))).collect()
-}
-
-#[test]
-fn the_pipeline_page_names_every_key() {
-    let (page, schema) = (read("docs/pipeline.md"), read("schemas/pipeline.schema.json"));
-    let schema: Value = serde_json::from_str(&schema).unwrap();
-    let mut missing = Vec::new();
-    for (table, property) in schema["properties"].as_object().unwrap() {
-        let keys = properties(property, &schema);
-        if keys.is_empty() && !page.contains(&format!("`{table}`")) && table != "models" {
-            missing.push(table.clone());
-        }
-        for key in keys {
-            let named = if table == "cast" { format!("`{key}`") } else { format!("`{table}.{key}`") };
-            if !page.contains(&named) {
-                missing.push(named);
+/// Returns the text of each Markdown page by its path relative to the repository.
+fn pages() -> BTreeMap<String, String> {
+    let mut pages = BTreeMap::new();
+    for folder in ["", "books", "docs", "docs/reference"] {
+        for entry in fs::read_dir(root().join(folder)).expect("the folder exists") {
+            let path = entry.expect("the folder is readable").path();
+            if path.extension().is_some_and(|extension| extension == "md") {
+                let relative = path.strip_prefix(root()).expect("the path is below the root").display().to_string();
+                let text = read(&relative);
+                pages.insert(relative, text);
             }
         }
     }
-    for key in properties(&schema["$defs"]["ModelEntry"], &schema) {
-        if !page.contains(&format!("`{key}`")) && key != "provider" {
-            missing.push(format!("models.{key}"));
+    pages
+}
+
+fn pattern(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("the pattern is valid")
+}
+
+/// Collects the names of all properties of a schema, nested ones included.
+fn property_names(value: &Value, names: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(map) => {
+            let properties = map.get("properties").and_then(Value::as_object).into_iter().flatten();
+            names.extend(properties.map(|(name, _)| name.clone()));
+            for (_, inner) in map.iter().filter(|(key, _)| *key != "default") {
+                property_names(inner, names);
+            }
         }
+        Value::Array(items) => items.iter().for_each(|item| property_names(item, names)),
+        _ => {}
     }
-    assert!(missing.is_empty(), "docs/pipeline.md does not name {missing:?}");
 }
 
 #[test]
-fn the_readme_is_short_and_names_its_commands() {
+fn the_reference_of_the_pipeline_file_has_every_key() {
+    let page = read("docs/reference/pipeline.md");
+    let schema: Value = serde_json::from_str(&read("schemas/pipeline.schema.json")).expect("the schema is JSON");
+    let mut names = BTreeSet::new();
+    property_names(&schema, &mut names);
+    for language in ["en", "zh"] {
+        names.remove(language);
+    }
+    let has = |name: &str| ["`{}`", ".{}`", "## {}\n"].iter().any(|form| page.contains(&form.replace("{}", name)));
+    names.retain(|name| !has(name));
+    assert!(names.is_empty(), "{names:?}");
+}
+
+#[test]
+fn pages_name_only_keys_and_columns_that_exist() {
+    let reference = read("docs/reference/pipeline.md") + &read("docs/reference/dataset.md");
+    let schema: Value = serde_json::from_str(&read("schemas/pipeline.schema.json")).expect("the schema is JSON");
+    let key = pattern(r"`([a-z]+)\.([a-z_]+)( = [^`]*)?`");
+    let files = ["md", "toml", "json", "jsonl", "html", "txt", "sh", "py", "rs"];
+    let mut unknown = Vec::new();
+    for (path, page) in pages() {
+        for found in key.captures_iter(&page) {
+            let (table, name) = (&found[1], &found[2]);
+            let is_table = schema["properties"][table].is_object();
+            if is_table && !files.contains(&name) && !reference.contains(&format!("`{table}.{name}`")) {
+                unknown.push(format!("{path}: {table}.{name}"));
+            }
+        }
+    }
+    assert!(unknown.is_empty(), "{unknown:#?}");
+}
+
+#[test]
+fn pages_name_only_commands_and_options_that_exist() {
+    let call = pattern(r"(?m)(?:^|^\$ )dramaturg ([a-z]+)(?: ([a-z]+)\b)?([^\n#|>]*)");
+    let option = pattern(r"--[a-z][a-z-]*");
+    let mut helps: BTreeMap<Vec<String>, Option<String>> = BTreeMap::new();
+    let mut help = |words: &[&str]| {
+        let key: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        let run = || {
+            let output = Command::new(cargo_bin("dramaturg")).args(words).arg("--help").output().expect("it starts");
+            output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+        };
+        helps.entry(key).or_insert_with(run).clone()
+    };
+    let mut unknown = Vec::new();
+    for (path, page) in pages() {
+        for found in code(&page).flat_map(|code| call.captures_iter(code)) {
+            let command = &found[1];
+            let Some(text) = help(&[command]) else {
+                unknown.push(format!("{path}: dramaturg {command}"));
+                continue;
+            };
+            // A subcommand of its own, or else an argument.
+            let word = found.get(2).map(|word| word.as_str()).filter(|word| text.contains(&format!("\n  {word} ")));
+            let text = word.and_then(|word| help(&[command, word])).unwrap_or(text);
+            for name in option.find_iter(&found[3]).map(|name| name.as_str()).filter(|name| !text.contains(name)) {
+                unknown.push(format!("{path}: dramaturg {command} {} {name}", word.unwrap_or_default()));
+            }
+        }
+    }
+    assert!(unknown.is_empty(), "{unknown:#?}");
+}
+
+/// Returns the code blocks and the code spans of a page.
+fn code(page: &str) -> impl Iterator<Item = &str> {
+    page.split("```").enumerate().flat_map(|(at, part)| match at % 2 {
+        1 => vec![part],
+        _ => part.split('`').skip(1).step_by(2).collect(),
+    })
+}
+
+#[test]
+fn links_lead_to_files_and_headings() {
+    let link = pattern(r"\]\(([^)\s]+)\)");
+    let pages = pages();
+    let mut broken = Vec::new();
+    for (path, page) in &pages {
+        let folder = Path::new(path).parent().expect("a page is in a folder");
+        for link in link.captures_iter(page).map(|found| found.get(1).expect("the group is not optional").as_str()) {
+            if link.contains("://") {
+                continue;
+            }
+            let (file, heading) = link.split_once('#').unwrap_or((link, ""));
+            let target = if file.is_empty() { PathBuf::from(path) } else { without_parents(&folder.join(file)) };
+            let text = pages.get(&target.display().to_string());
+            let has_heading = heading.is_empty() || text.is_some_and(|text| anchors(text).contains(heading));
+            if !root().join(&target).exists() || !has_heading {
+                broken.push(format!("{path}: {link}"));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{broken:#?}");
+}
+
+fn without_parents(path: &Path) -> PathBuf {
+    let mut parts = PathBuf::new();
+    for part in path {
+        if part == ".." {
+            parts.pop();
+        } else {
+            parts.push(part);
+        }
+    }
+    parts
+}
+
+/// Returns the anchors of a page's headings, as GitHub generates them.
+fn anchors(text: &str) -> BTreeSet<String> {
+    let headings = text.lines().filter(|line| line.starts_with('#')).map(|line| line.trim_start_matches('#').trim());
+    headings
+        .map(|heading| {
+            let kept = heading.to_lowercase().replace(' ', "-");
+            kept.chars().filter(|c| c.is_alphanumeric() || matches!(c, '-' | '_')).collect()
+        })
+        .collect()
+}
+
+#[test]
+fn pages_are_short_and_in_the_index() {
+    let index = read("docs/README.md");
+    for (path, page) in pages() {
+        let Some(name) = path.strip_prefix("docs/") else { continue };
+        assert!(name == "README.md" || index.contains(&format!("({name})")), "docs/README.md does not link to {path}");
+        let lines = page.lines().count();
+        assert!(name.starts_with("reference/") || path == TUTORIAL || lines <= MAX_LINES, "{path} has {lines} lines");
+    }
+    assert!(read("README.md").lines().count() <= MAX_LINES);
+}
+
+#[test]
+fn the_readme_names_the_first_commands() {
     let readme = read("README.md");
-    assert!(readme.lines().count() < 150, "{} lines", readme.lines().count());
     for command in ["cargo run --release -- build pipelines/demo.toml", "cargo test"] {
         assert!(readme.contains(command), "{command}");
     }
-    for link in readme.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(link, _)| link) {
-        assert!(Path::new(env!("CARGO_MANIFEST_DIR")).join(link).exists(), "{link}");
+}
+
+#[test]
+fn toml_in_pages_is_valid() {
+    for (path, page) in pages() {
+        for block in page.split("```toml\n").skip(1) {
+            let block = block.split("```").next().unwrap_or_default();
+            let parsed = toml::from_str::<toml::Table>(block);
+            assert!(parsed.is_ok(), "{path}: {:?} in\n{block}", parsed.err());
+        }
     }
+}
+
+/// Runs the commands of the tutorial in a new folder and compares their outputs with the page.
+#[test]
+fn the_tutorial_shows_what_the_program_prints() {
+    let text = read(TUTORIAL);
+    let folder = tempfile::tempdir().expect("the temporary folder is writable");
+    let mut project = folder.path().to_owned();
+    let is_update = std::env::var_os("UPDATE_DOCS").is_some_and(|value| value == "1");
+    let (mut updated, mut rest) = (String::new(), text.as_str());
+    while let Some((before, after)) = rest.split_once("```console\n$ dramaturg ") {
+        let (block, behind) = after.split_once("```").expect("a block ends");
+        let (command, shown) = block.split_once('\n').expect("a block has a command");
+        let program = Command::new(cargo_bin("dramaturg")).args(command.split(' ')).current_dir(&project).output();
+        let output = program.expect("the program starts");
+        assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+        let printed = String::from_utf8(output.stdout).expect("the program prints UTF-8");
+        if let Some(folder) = command.strip_prefix("init ") {
+            project.push(folder);
+        }
+        let _ = write!(updated, "{before}```console\n$ dramaturg {command}\n{}```", abridged(&printed, shown));
+        if !is_update {
+            let current = without_times(&abridged(&printed, shown)) == without_times(shown);
+            assert!(
+                current,
+                "`dramaturg {command}` prints\n{printed}\n{TUTORIAL} shows\n{shown}\nUPDATE_DOCS=1 updates it"
+            );
+        }
+        rest = behind;
+    }
+    if is_update {
+        fs::write(root().join(TUTORIAL), updated + rest).expect("the page is writable");
+    }
+}
+
+/// Replaces durations, which differ between runs.
+fn without_times(text: &str) -> String {
+    static DURATION: LazyLock<Regex> = LazyLock::new(|| pattern(r"\d+(\.\d+)? (s|min|ms)\b"));
+    DURATION.replace_all(text, "0 s").into_owned()
+}
+
+/// Abridges an output like the shown one: a line `…` replaces any number of lines. As many lines as shown are kept at the
+/// start and at the end; a part in the middle starts at the first line with the same first word.
+fn abridged(printed: &str, shown: &str) -> String {
+    let lines: Vec<&str> = printed.trim_end().lines().collect();
+    let parts: Vec<&str> = shown.split("…\n").collect();
+    let last = parts.len() - 1;
+    if last == 0 {
+        return lines.join("\n") + "\n";
+    }
+    let first_word = |line: &str| line.split_whitespace().next().map(str::to_owned);
+    let mut kept = Vec::new();
+    for (at, part) in parts.iter().enumerate() {
+        let count = part.lines().count().min(lines.len());
+        let begin = match at {
+            0 => 0,
+            _ if at == last => lines.len() - count,
+            _ => lines.iter().position(|line| first_word(line) == first_word(part)).unwrap_or(0),
+        };
+        let lines = lines[begin..(begin + count).min(lines.len())].iter();
+        kept.push(lines.map(|line| format!("{line}\n")).collect::<String>());
+    }
+    kept.join("…\n")
 }

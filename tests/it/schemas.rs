@@ -1,35 +1,41 @@
-//! The schemas under `schemas/` are what the types say.
+//! The files in `schemas/` and `docs/reference/` match the types that they are generated from.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Run with `UPDATE_SCHEMAS=1` to write them anew.
-#[test]
-fn schemas_do_not_drift() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas");
-    let schemas = dramaturg::config::schemas();
-    if std::env::var_os("UPDATE_SCHEMAS").is_some_and(|value| value == "1") {
-        for (name, text) in &schemas {
-            let path = folder.join(name);
-            std::fs::create_dir_all(path.parent().expect("a file has a folder")).expect("make the folder");
-            std::fs::write(path, text).expect("write the schema");
+/// Compares generated files with a folder. `UPDATE_SCHEMAS=1` writes them.
+fn assert_current(relative: &str, generated: &[(String, String)]) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(relative);
+    for (name, text) in generated {
+        let path = folder.join(name);
+        if std::env::var_os("UPDATE_SCHEMAS").is_some_and(|value| value == "1") {
+            std::fs::create_dir_all(path.parent().expect("a file is in a folder")).expect("the folder is writable");
+            std::fs::write(&path, text).expect("the file is writable");
         }
+        let found = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(found == *text, "{relative}/{name} is out of date; run `UPDATE_SCHEMAS=1 cargo test schemas`");
     }
-    for (name, text) in &schemas {
-        let found = std::fs::read_to_string(folder.join(name)).unwrap_or_default();
-        assert!(found == *text, "schemas/{name} is not what its type says; UPDATE_SCHEMAS=1 writes it anew");
-    }
-    let known: BTreeSet<&str> = schemas.iter().map(|(name, _)| name.as_str()).collect();
-    for (below, folder) in [("", folder.clone()), ("asks/", folder.join("asks"))] {
-        for entry in std::fs::read_dir(folder).expect("the folder is there") {
-            let name = format!("{below}{}", entry.expect("an entry").file_name().display());
-            assert!(name == "asks" || known.contains(name.as_str()), "schemas/{name} belongs to no type");
+    let known: BTreeSet<&str> = generated.iter().map(|(name, _)| name.as_str()).collect();
+    for below in ["", "asks/"] {
+        for entry in std::fs::read_dir(folder.join(below)).into_iter().flatten() {
+            let name = format!("{below}{}", entry.expect("the folder is readable").file_name().display());
+            assert!(name == "asks" || known.contains(name.as_str()), "{relative}/{name} is generated from no type");
         }
     }
 }
 
 #[test]
-fn schemas_take_the_shipped_files() {
+fn schemas_are_current() {
+    assert_current("schemas", &dramaturg::config::schemas());
+}
+
+#[test]
+fn reference_pages_are_current() {
+    assert_current("docs/reference", &dramaturg::config::reference_pages());
+}
+
+#[test]
+fn schemas_accept_the_included_files() {
     let schemas = dramaturg::config::schemas();
     let schema = |name: &str| {
         let (_, text) = schemas.iter().find(|(path, _)| path == name).expect("the schema is there");

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
+use crate::llm::pricing::Usage;
 use crate::llm::record::{Reply, Request};
 use crate::llm::tokens::estimate_tokens;
-use crate::llm::usage::Usage;
 
 /// Parses the reply and the usage; the error says what is missing.
 pub(crate) fn read(body: &Value, request: &Request) -> Result<(Reply, Usage), String> {
@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn odd_reasons_to_end_are_understood_or_kept() {
-        for (given, meant) in [
+        for (given, expected) in [
             (json!("stop"), Some("stop")),
             (json!("MAX_TOKENS"), Some("length")),
             (json!("SAFETY"), Some("content_filter")),
@@ -169,7 +169,7 @@ mod tests {
             (json!("flagged_for_fun"), Some("flagged_for_fun")),
         ] {
             let (reply, _) = reply(&json!({"choices": [{"message": {"content": "Hm."}, "finish_reason": given}]}));
-            assert_eq!(reply.finish.as_deref(), meant, "{given}");
+            assert_eq!(reply.finish.as_deref(), expected, "{given}");
         }
         let request = json!({"choices": [{"message": {"content": ""}, "finish_reason": "error"}]});
         let (sampling, schema, extra_body) = (Value::Null, Value::Null, Value::Null);

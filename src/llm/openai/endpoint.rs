@@ -5,7 +5,7 @@ use std::time::Duration;
 use reqwest::Url;
 
 use crate::llm::secret::Secret;
-use crate::llm::throttle::scheduler::Limits;
+use crate::llm::throttle::address::Limits;
 
 /// Connection settings of a served model.
 #[derive(Clone)]

@@ -1,12 +1,16 @@
 //! OpenAI-compatible servers over HTTP: request formats, replies, retries and probes.
 
+mod address;
 pub(crate) mod client;
 mod completion;
 mod endpoint;
+mod exchange;
 pub(crate) mod lenient_json;
 mod probe;
 mod request_format;
 mod retry;
+mod schema_support;
 
 pub use endpoint::Endpoint;
-pub use probe::{Probe, Schemas, probe};
+pub use probe::{Probe, probe};
+pub use schema_support::Schemas;

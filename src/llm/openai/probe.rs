@@ -8,9 +8,10 @@ use futures::FutureExt as _;
 use futures::future::{BoxFuture, join, join_all};
 use serde_json::{Value, json};
 
-use super::client::{Client, Question};
+use super::client::{Client, PreparedCall};
 use super::endpoint::Endpoint;
 use super::lenient_json::json_of;
+use super::schema_support::Schemas;
 use crate::llm::budget::{Budget, Weight};
 use crate::llm::error::AskError;
 use crate::llm::model::Sampling;
@@ -18,21 +19,6 @@ use crate::llm::record::{Answered, Journal, JournalError, Record, Request};
 use crate::llm::session::Session;
 use crate::prompt::Prompts;
 use crate::schema::Message;
-
-/// Support of an address for JSON Schemas.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Schemas {
-    /// Accepts `json_schema` and follows it.
-    Strict,
-    /// Rejects `json_schema` and accepts `json_object`; the schema is in the prompt.
-    Object,
-    /// Rejects both; the schema is in the prompt.
-    Prompt,
-    /// Accepts the schema, but the reply does not match it.
-    Ignored,
-    /// Unknown, because the reply was cut at the length limit.
-    Cut,
-}
 
 /// Result of probing an address.
 #[derive(Debug)]
@@ -92,8 +78,15 @@ async fn call(
     let flight = session.flight("probe").await;
     let weight = Weight::default();
     let (seed, thoughts) = (0, &[][..]);
-    let question =
-        Question { request: &request, ask: "probe", seed, has_begun: false, spelt_out: false, thoughts, weight };
+    let question = PreparedCall {
+        request: &request,
+        ask: "probe",
+        seed,
+        has_begun: false,
+        schema_in_prompt: false,
+        thoughts,
+        weight,
+    };
     let exchange = client.complete(question, &flight).await;
     let (reply, ..) = exchange.outcome?;
     let fits = json_of(&reply.text).is_ok_and(|value| value == json!({"seal": "marl-0417"}));

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
-use super::probe::Schemas;
+use super::schema_support::Schemas;
 use crate::llm::language::language_of;
 use crate::llm::record::Request;
 use crate::schema::{Language, Message, Role};
@@ -74,7 +74,7 @@ impl Form {
         }
     }
 
-    /// Returns the body of a request. With `spelt_out` the schema is also in the prompt, for servers that accepted the
+    /// Returns the body of a request. With `schema_in_prompt` the schema is also in the prompt, for servers that accepted the
     /// schema and did not follow it. `thoughts` is the reasoning behind the last assistant messages, for servers that
     /// require it; it is from this call only, not from other characters.
     pub(crate) fn body(
@@ -82,14 +82,14 @@ impl Form {
         request: &Request,
         ask: &str,
         seed: u32,
-        spelt_out: bool,
+        schema_in_prompt: bool,
         thoughts: &[Option<String>],
     ) -> Value {
         let mut body = Map::new();
         body.insert("model".to_owned(), json!(request.model));
         let wants_json = !request.schema.is_null();
         let mut messages = Cow::Borrowed(&request.messages[..]);
-        if wants_json && (spelt_out || self.format != Format::Schema) {
+        if wants_json && (schema_in_prompt || self.format != Format::Schema) {
             messages = with_schema(&messages, &request.schema).into();
         }
         if !self.system {

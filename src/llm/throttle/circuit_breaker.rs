@@ -16,7 +16,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_mins(10);
 
 /// Circuit breaker of one address.
 #[derive(Debug, Default)]
-pub(crate) struct Breaker {
+pub(crate) struct CircuitBreaker {
     /// Failures in a row.
     failures: u32,
     parked: Option<Parked>,
@@ -41,7 +41,7 @@ pub(crate) enum Change {
     GivenUp,
 }
 
-impl Breaker {
+impl CircuitBreaker {
     /// Whether the breaker is open.
     pub(crate) const fn is_parked(&self) -> bool {
         self.parked.is_some()
@@ -128,44 +128,44 @@ mod tests {
     #[test]
     fn failures_in_a_row_park_it_and_one_probe_at_a_time_frees_it() {
         let now = Instant::now();
-        let mut breaker = Breaker::default();
+        let mut circuit_breaker = CircuitBreaker::default();
         for _ in 1..MOST_FAILURES {
-            assert_eq!(breaker.fail(now, false, None, true), None);
+            assert_eq!(circuit_breaker.fail(now, false, None, true), None);
         }
-        assert_eq!(breaker.answer(), None, "an answer resets the count");
+        assert_eq!(circuit_breaker.answer(), None, "an answer resets the count");
         for _ in 1..MOST_FAILURES {
-            assert_eq!(breaker.fail(now, false, None, true), None);
+            assert_eq!(circuit_breaker.fail(now, false, None, true), None);
         }
-        assert_eq!(breaker.fail(now, false, None, true), Some(Change::Parked(SECOND)));
-        assert_eq!(breaker.fail(now, false, None, true), None, "a request that was in flight");
-        assert_eq!(breaker.ready(now), Err(Some(now + SECOND)));
+        assert_eq!(circuit_breaker.fail(now, false, None, true), Some(Change::Parked(SECOND)));
+        assert_eq!(circuit_breaker.fail(now, false, None, true), None, "a request that was in flight");
+        assert_eq!(circuit_breaker.ready(now), Err(Some(now + SECOND)));
         let now = now + SECOND;
-        assert_eq!(breaker.ready(now), Ok(()));
-        assert!(breaker.begin());
-        assert_eq!(breaker.ready(now), Err(None), "one probe at a time");
-        assert_eq!(breaker.fail(now, true, None, true), Some(Change::Parked(2 * SECOND)));
+        assert_eq!(circuit_breaker.ready(now), Ok(()));
+        assert!(circuit_breaker.begin());
+        assert_eq!(circuit_breaker.ready(now), Err(None), "one probe at a time");
+        assert_eq!(circuit_breaker.fail(now, true, None, true), Some(Change::Parked(2 * SECOND)));
         let now = now + 2 * SECOND;
-        assert!(breaker.begin());
-        breaker.forget();
-        assert_eq!(breaker.ready(now), Ok(()), "the probe was cancelled");
-        assert_eq!(breaker.answer(), Some(Change::Freed));
-        assert!(!breaker.begin());
+        assert!(circuit_breaker.begin());
+        circuit_breaker.forget();
+        assert_eq!(circuit_breaker.ready(now), Ok(()), "the probe was cancelled");
+        assert_eq!(circuit_breaker.answer(), Some(Change::Freed));
+        assert!(!circuit_breaker.begin());
     }
 
     #[test]
     fn it_is_given_up_in_the_end_and_waits_no_longer_than_a_minute() {
         let mut now = Instant::now();
         let begun = now;
-        let mut breaker = Breaker::default();
-        breaker.park(now, Some(5 * SECOND));
+        let mut circuit_breaker = CircuitBreaker::default();
+        circuit_breaker.park(now, Some(5 * SECOND));
         let mut probes = 0;
         loop {
-            let Err(Some(until)) = breaker.ready(now) else { panic!("the breaker is open") };
+            let Err(Some(until)) = circuit_breaker.ready(now) else { panic!("the breaker is open") };
             assert!(until - now <= LAST_WAIT);
             now = until;
-            breaker.begin();
+            circuit_breaker.begin();
             probes += 1;
-            match breaker.fail(now, true, Some(Duration::from_hours(1)), true) {
+            match circuit_breaker.fail(now, true, Some(Duration::from_hours(1)), true) {
                 Some(Change::Parked(_)) => {}
                 change => break assert_eq!(change, Some(Change::GivenUp)),
             }
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn an_address_that_never_answered_is_not_parked() {
-        let mut breaker = Breaker::default();
-        assert!((0..50).all(|_| breaker.fail(Instant::now(), false, None, false).is_none()));
+        let mut circuit_breaker = CircuitBreaker::default();
+        assert!((0..50).all(|_| circuit_breaker.fail(Instant::now(), false, None, false).is_none()));
     }
 }

@@ -14,7 +14,7 @@ const GROWTH: f64 = 1.05;
 
 /// Concurrency limit of one address.
 #[derive(Debug)]
-pub(crate) struct Width {
+pub(crate) struct ConcurrencyLimit {
     most: f64,
     now: f64,
     cut: Option<Instant>,
@@ -23,7 +23,7 @@ pub(crate) struct Width {
     grown: Instant,
 }
 
-impl Width {
+impl ConcurrencyLimit {
     /// Creates a limit at its maximum.
     #[expect(clippy::cast_precision_loss, reason = "there are far fewer than 2^52 requests in flight")]
     pub(crate) const fn new(most: usize, now: Instant) -> Self {
@@ -69,36 +69,36 @@ mod tests {
     #[test]
     fn refusals_cut_it_once_a_second_and_answers_let_it_climb_back() {
         let now = Instant::now();
-        let mut width = Width::new(100, now);
+        let mut concurrency = ConcurrencyLimit::new(100, now);
         for _ in 0..50 {
-            width.refuse(now);
+            concurrency.refuse(now);
         }
-        assert!(width.has_room(79) && !width.has_room(80));
-        width.refuse(now + SECOND);
-        assert!(width.has_room(63) && !width.has_room(64));
-        width.answer(now + SECOND + SECOND / 2);
-        assert!(!width.has_room(64), "too soon");
+        assert!(concurrency.has_room(79) && !concurrency.has_room(80));
+        concurrency.refuse(now + SECOND);
+        assert!(concurrency.has_room(63) && !concurrency.has_room(64));
+        concurrency.answer(now + SECOND + SECOND / 2);
+        assert!(!concurrency.has_room(64), "too soon");
         for second in 2..20 {
-            width.answer(now + second * SECOND);
+            concurrency.answer(now + second * SECOND);
         }
-        assert!(width.has_room(99) && !width.has_room(100), "{width:?}");
+        assert!(concurrency.has_room(99) && !concurrency.has_room(100), "{concurrency:?}");
     }
 
     #[test]
     fn failures_only_pause_the_growth_and_one_may_always_go() {
         let now = Instant::now();
-        let mut width = Width::new(10, now);
+        let mut concurrency = ConcurrencyLimit::new(10, now);
         for second in 0..60 {
-            width.refuse(now + second * SECOND);
+            concurrency.refuse(now + second * SECOND);
         }
-        assert!(width.has_room(0) && !width.has_room(1));
+        assert!(concurrency.has_room(0) && !concurrency.has_room(1));
         let later = now + Duration::from_mins(2);
-        width.fail(later);
-        width.answer(later + SECOND / 2);
-        assert!(!width.has_room(1));
+        concurrency.fail(later);
+        concurrency.answer(later + SECOND / 2);
+        assert!(!concurrency.has_room(1));
         for second in 1..60 {
-            width.answer(later + second * SECOND);
+            concurrency.answer(later + second * SECOND);
         }
-        assert!(width.has_room(9));
+        assert!(concurrency.has_room(9));
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::refusal_window::{Refusals, to_f64};
+use super::rejection_window::{RejectionWindow, to_f64};
 
 /// Rate after a rejection, as a fraction of the accepted rate.
 pub(crate) const SHADE: f64 = 0.985;
@@ -40,7 +40,7 @@ const SLOWEST: f64 = 1.0 / 60.0;
 
 /// A rate limit learned from rejections.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Limit {
+pub(crate) struct LearnedRate {
     /// Current rate, in requests per second.
     pub(crate) rate: f64,
     /// Rate after the last step.
@@ -76,7 +76,7 @@ pub(crate) enum Step {
     Closed,
 }
 
-impl Limit {
+impl LearnedRate {
     /// Creates a limit learned from one burst.
     pub(crate) const fn new(rate: f64, now: Instant) -> Self {
         Self {
@@ -127,10 +127,10 @@ impl Limit {
         &mut self,
         (number, begun): (u64, Instant),
         quiet: Option<Instant>,
-        refusals: &Refusals,
+        rejections: &RejectionWindow,
         now: Instant,
     ) -> Step {
-        let heard = to_f64(refusals.heard(number));
+        let heard = to_f64(rejections.heard(number));
         let let_in = 1.0 - to_f64(self.refused) / heard;
         if let_in < CLOSED {
             // Either the server's counter is still full for a moment, or it does not count by the second.
@@ -155,7 +155,7 @@ impl Limit {
             let sureness = if let_in < DEEP { 1 } else { self.sureness };
             (self.rate * let_in.clamp(0.5, SHADE), sureness)
         };
-        let share = refusals.share();
+        let share = rejections.share();
         let mut next = Self { sureness, stepped: Some(now), share, ..Self::new(rate, now) };
         if !has_grown && share <= DENSE && share >= self.share / 2.0 {
             (next.share, next.steps) = (self.share.max(share), self.steps + 1);
@@ -169,14 +169,14 @@ impl Limit {
     }
 
     /// Grows the rate over a period in which it was fully used.
-    pub(crate) fn grow(&mut self, passed: Duration, refusals: &Refusals, now: Instant) {
+    pub(crate) fn grow(&mut self, passed: Duration, rejections: &RejectionWindow, now: Instant) {
         let pause = match self.sureness {
-            _ if refusals.are_chance() => Duration::ZERO,
+            _ if rejections.are_chance() => Duration::ZERO,
             0 => PAUSE[0],
             sureness => PAUSE[sureness].max(Duration::from_secs_f64(SLOW_PAUSE / self.rate)),
         };
-        if refusals.quiet(now) >= pause && now.saturating_duration_since(self.since) >= SECOND / 4 {
-            self.rate *= 1.0 + self.growth(refusals.last, now) * passed.min(SECOND).as_secs_f64();
+        if rejections.quiet(now) >= pause && now.saturating_duration_since(self.since) >= SECOND / 4 {
+            self.rate *= 1.0 + self.growth(rejections.last, now) * passed.min(SECOND).as_secs_f64();
         }
     }
 

@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::rate_estimator::{Limit, SHADE, Step};
-use super::refusal_window::{Doubt, Refusals, to_f64};
+use super::rate_estimator::{LearnedRate, SHADE, Step};
+use super::rejection_window::{EvidenceLevel, RejectionWindow, to_f64};
 use super::token_bucket::Bucket;
 
 /// Initial rate, in requests per second.
@@ -38,13 +38,13 @@ const SHORT: Duration = Duration::from_secs(2);
 
 /// Rate limiter for requests to one address.
 #[derive(Debug)]
-pub(crate) struct Pace {
+pub(crate) struct RateLimiter {
     /// Requests per second allowed by the pipeline file.
-    stated: Option<f64>,
+    configured: Option<f64>,
     /// Limit learned from rejections.
-    learned: Option<Limit>,
+    learned: Option<LearnedRate>,
     /// Requests per second according to headers, and until when this applies.
-    told: Option<(f64, Instant)>,
+    from_headers: Option<(f64, Instant)>,
     /// Requests per second while no limit is known.
     ramp: f64,
     bucket: Bucket,
@@ -56,16 +56,16 @@ pub(crate) struct Pace {
     /// Requests of the current window (a second or longer) and of the window before.
     window: Window,
     before: Option<Window>,
-    refusals: Refusals,
+    rejections: RejectionWindow,
     /// Whether a request had to wait for the rate limit: only a fully used rate grows.
     bound: bool,
 }
 
 /// Consequence of a rejection for the next requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Lesson {
+pub(crate) enum RateDecision {
     /// None, or a lower rate.
-    Pace,
+    RateLimiter,
     /// No request may start for as long as the server asks.
     Closed,
 }
@@ -90,13 +90,13 @@ impl Window {
     }
 }
 
-impl Pace {
+impl RateLimiter {
     /// Creates a rate limiter that knows only the configured limit.
-    pub(crate) const fn new(stated: Option<f64>, now: Instant) -> Self {
+    pub(crate) const fn new(configured: Option<f64>, now: Instant) -> Self {
         Self {
-            stated,
+            configured,
             learned: None,
-            told: None,
+            from_headers: None,
             ramp: FIRST,
             bucket: Bucket::new(1.0, now),
             held: None,
@@ -104,15 +104,18 @@ impl Pace {
             begun: 0,
             window: Window::new(0, now),
             before: None,
-            refusals: Refusals::new(),
+            rejections: RejectionWindow::new(),
             bound: false,
         }
     }
 
     /// Returns the current rate in requests per second.
     pub(crate) fn rate(&self, now: Instant) -> f64 {
-        let told = self.told.filter(|(_, until)| now < *until).map_or(f64::INFINITY, |(rate, _)| rate);
-        self.learned.map_or(self.ramp, |limit| limit.rate).min(told).min(self.stated.unwrap_or(f64::INFINITY))
+        let from_headers = self.from_headers.filter(|(_, until)| now < *until).map_or(f64::INFINITY, |(rate, _)| rate);
+        self.learned
+            .map_or(self.ramp, |limit| limit.rate)
+            .min(from_headers)
+            .min(self.configured.unwrap_or(f64::INFINITY))
     }
 
     /// Whether the address is closed.
@@ -141,37 +144,41 @@ impl Pace {
     }
 
     /// Learns from the rejection of a request, given its number, when it started, and the wait asked for by the server.
-    pub(crate) fn refuse(&mut self, number: u64, begun: Instant, wait: Duration, now: Instant) -> Lesson {
+    pub(crate) fn refuse(&mut self, number: u64, begun: Instant, wait: Duration, now: Instant) -> RateDecision {
         match &mut self.before {
             Some(before) if number < self.window.first => before.refused += 1,
             _ => self.window.refused += 1,
         }
-        if self.is_held(now) || !self.refusals.is_news(number) {
-            return Lesson::Pace;
+        if self.is_held(now) || !self.rejections.is_news(number) {
+            return RateDecision::RateLimiter;
         }
-        let quiet = self.refusals.last;
-        self.refusals.take(number, self.rate(now), now);
-        let are_chance = self.refusals.are_chance();
+        let quiet = self.rejections.last;
+        self.rejections.take(number, self.rate(now), now);
+        let are_chance = self.rejections.are_chance();
         let is_enough = if let Some(limit) = &mut self.learned {
-            let doubt = if are_chance { Doubt::Much } else { Doubt::Little };
-            limit.refuse(are_chance, now) || self.refusals.are_many() || self.refusals.are_a_row(doubt)
+            let doubt = if are_chance { EvidenceLevel::Much } else { EvidenceLevel::Little };
+            limit.refuse(are_chance, now) || self.rejections.are_many() || self.rejections.are_a_streak(doubt)
         } else {
             if self.begun <= FEW {
                 self.ramp = self.ramp.min(CAREFUL);
             }
-            self.refusals.are_a_row(if self.window.begun <= FEW { Doubt::Little } else { Doubt::Some })
+            self.rejections.are_a_streak(if self.window.begun <= FEW {
+                EvidenceLevel::Little
+            } else {
+                EvidenceLevel::Some
+            })
         };
         let step = match &mut self.learned {
             _ if wait > SHORT => Step::Closed,
             _ if !is_enough => Step::None,
-            Some(limit) => limit.step((number, begun), quiet, &self.refusals, now),
+            Some(limit) => limit.step((number, begun), quiet, &self.rejections, now),
             None => Step::Closed,
         };
         match step {
-            Step::None => return Lesson::Pace,
+            Step::None => return RateDecision::RateLimiter,
             Step::Back => self.settle(now + SETTLING),
             Step::InVain => {
-                self.refusals.put_up_with_more();
+                self.rejections.put_up_with_more();
                 self.settle(now + SETTLING);
             }
             Step::Breath(breath) if breath < wait => {
@@ -182,15 +189,15 @@ impl Pace {
                 self.window.until = now;
                 (self.held, self.learns) = (Some(now + wait), true);
                 self.settle(now + wait);
-                return Lesson::Closed;
+                return RateDecision::Closed;
             }
         }
-        Lesson::Pace
+        RateDecision::RateLimiter
     }
 
     /// Ignores rejections of requests that started before a time.
     fn settle(&mut self, until: Instant) {
-        self.refusals.settle(until);
+        self.rejections.settle(until);
         if let Some(limit) = &mut self.learned {
             limit.settle();
         }
@@ -206,10 +213,10 @@ impl Pace {
     /// Applies the quota in response headers: `remaining` requests until the reset. With a server that refills
     /// continuously this settles at its rate with half of the quota left; with one that counts by windows the quota is
     /// used up when the window ends.
-    pub(crate) fn tell(&mut self, remaining: f64, reset: Duration, now: Instant) {
+    pub(crate) fn apply_quota(&mut self, remaining: f64, reset: Duration, now: Instant) {
         if reset > Duration::ZERO {
             let until = now + reset.min(Duration::from_mins(2));
-            self.told = Some((remaining.max(1.0) / reset.as_secs_f64(), until));
+            self.from_headers = Some((remaining.max(1.0) / reset.as_secs_f64(), until));
         }
     }
 
@@ -226,16 +233,16 @@ impl Pace {
             self.bucket.empty(now);
             self.bucket.spend(-1.0);
         }
-        self.refusals.pass(self.begun, now);
+        self.rejections.pass(self.begun, now);
         let passed = self.bucket.age(now);
         if passed.is_zero() {
             return;
         }
         match &mut self.learned {
-            Some(limit) if self.bound => limit.grow(passed, &self.refusals, now),
+            Some(limit) if self.bound => limit.grow(passed, &self.rejections, now),
             Some(_) => {}
             None if is_idle && passed >= SECOND => self.ramp = FIRST,
-            None if self.begun <= FEW && self.refusals.quiet(now) < DOUBLING => {}
+            None if self.begun <= FEW && self.rejections.quiet(now) < DOUBLING => {}
             None => {
                 let doublings = passed.min(DOUBLING).as_secs_f64() / DOUBLING.as_secs_f64();
                 self.ramp = (self.ramp * doublings.exp2()).min(1e6);
@@ -261,7 +268,7 @@ impl Pace {
             // Nothing can be learned if no request was accepted, or from less than a second.
             Some(limit) => limit.reopen((let_in > 0 && seconds >= 1.0).then_some(rate), now),
             None if let_in == 0 => {}
-            None => self.learned = Some(Limit::new(rate * SHADE, now)),
+            None => self.learned = Some(LearnedRate::new(rate * SHADE, now)),
         }
         self.window = Window::new(self.begun, now);
     }
@@ -370,21 +377,27 @@ mod tests {
 
     /// Sends requests as fast as the limiter allows; rejections are reported `heard` later. Returns (accepted,
     /// rejected).
-    fn play(pace: &mut Pace, server: &mut Server, from: Instant, time: Duration, heard: Duration) -> (u64, u64) {
+    fn play(
+        rate_limiter: &mut RateLimiter,
+        server: &mut Server,
+        from: Instant,
+        time: Duration,
+        heard: Duration,
+    ) -> (u64, u64) {
         let (mut now, mut counts) = (from, (0, 0));
-        let mut news: std::collections::VecDeque<(u64, Instant)> = std::collections::VecDeque::new();
+        let mut report_due: std::collections::VecDeque<(u64, Instant)> = std::collections::VecDeque::new();
         while now < from + time {
-            while news.front().is_some_and(|(_, begun)| *begun + heard <= now) {
-                let (number, begun) = news.pop_front().expect("just seen");
-                pace.refuse(number, begun, SECOND, now);
+            while report_due.front().is_some_and(|(_, begun)| *begun + heard <= now) {
+                let (number, begun) = report_due.pop_front().expect("just seen");
+                rate_limiter.refuse(number, begun, SECOND, now);
             }
-            if pace.wait(now, false).is_none() {
-                let number = pace.begin();
+            if rate_limiter.wait(now, false).is_none() {
+                let number = rate_limiter.begin();
                 if server.lets_in(now) {
                     counts.0 += 1;
                 } else {
                     counts.1 += 1;
-                    news.push_back((number, now));
+                    report_due.push_back((number, now));
                 }
             } else {
                 now += MS;
@@ -400,16 +413,16 @@ mod tests {
                 [(20_u32, 2), (20, 10), (100, 2), (100, 20), (300, 2), (300, 50), (1000, 5), (1000, 20)]
             {
                 let now = Instant::now();
-                let mut pace = Pace::new(None, now);
+                let mut rate_limiter = RateLimiter::new(None, now);
                 let mut server = Server::new(counts, f64::from(most), now);
                 let heard = Duration::from_millis(heard);
-                let (let_in, refused) = play(&mut pace, &mut server, now, Duration::from_mins(1), heard);
+                let (let_in, refused) = play(&mut rate_limiter, &mut server, now, Duration::from_mins(1), heard);
                 let all = u64::from(most) * 60;
-                let told =
+                let summary =
                     format!("{counts:?}, {most} a second, {heard:?}: {let_in} of {all} let in, {refused} refused");
                 // A small bucket looks like a lower limit at first.
                 let least = if counts == Counts::Bucket(0.2) && most == 20 { 90 } else { 95 };
-                assert!(let_in * 100 >= all * least && refused * 100 < (let_in + refused) * 2, "{told}");
+                assert!(let_in * 100 >= all * least && refused * 100 < (let_in + refused) * 2, "{summary}");
             }
         }
     }
@@ -418,9 +431,9 @@ mod tests {
     fn a_slow_limit_is_used_too() {
         for (counts, most) in [(Counts::Windows, 5.0), (Counts::Clock, 5.0), (Counts::Sliding, 3.0)] {
             let now = Instant::now();
-            let mut pace = Pace::new(None, now);
+            let mut rate_limiter = RateLimiter::new(None, now);
             let mut server = Server::new(counts, most, now);
-            let (let_in, refused) = play(&mut pace, &mut server, now, Duration::from_mins(2), 10 * MS);
+            let (let_in, refused) = play(&mut rate_limiter, &mut server, now, Duration::from_mins(2), 10 * MS);
             let all = most * 120.0;
             // One request too many is a fifth of the limit.
             assert!(to_f64(let_in) >= all * 0.85, "{counts:?}: {let_in} of {all} let in");
@@ -432,20 +445,23 @@ mod tests {
     fn refusals_by_chance_hinder_nobody_for_long() {
         for one_of in [50, 20] {
             let begun = Instant::now();
-            let (mut pace, mut now, mut count) = (Pace::new(None, begun), begun, 0_u64);
+            let (mut rate_limiter, mut now, mut count) = (RateLimiter::new(None, begun), begun, 0_u64);
             while now < begun + Duration::from_mins(1) && count < 40_000 {
-                if pace.wait(now, false).is_some() {
+                if rate_limiter.wait(now, false).is_some() {
                     now += MS;
                     continue;
                 }
-                let number = pace.begin();
+                let number = rate_limiter.begin();
                 count += 1;
                 if number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32 & 0xffff < 0x1_0000 / one_of {
-                    pace.refuse(number, now, SECOND, now);
+                    rate_limiter.refuse(number, now, SECOND, now);
                 }
             }
             let took = now - begun;
-            assert!(count >= 40_000 && took < Duration::from_secs(30), "1 of {one_of}: {count} in {took:?}: {pace:?}");
+            assert!(
+                count >= 40_000 && took < Duration::from_secs(30),
+                "1 of {one_of}: {count} in {took:?}: {rate_limiter:?}"
+            );
         }
     }
 
@@ -453,16 +469,16 @@ mod tests {
     fn a_limit_that_rises_or_falls_is_followed() {
         for counts in [Counts::Windows, Counts::Sliding, Counts::Bucket(1.0)] {
             let now = Instant::now();
-            let mut pace = Pace::new(None, now);
+            let mut rate_limiter = RateLimiter::new(None, now);
             let mut server = Server::new(counts, 100.0, now);
-            play(&mut pace, &mut server, now, Duration::from_secs(20), MS);
+            play(&mut rate_limiter, &mut server, now, Duration::from_secs(20), MS);
             server.most = 25.0;
             let later = now + Duration::from_secs(20);
-            let (let_in, refused) = play(&mut pace, &mut server, later, Duration::from_secs(30), MS);
+            let (let_in, refused) = play(&mut rate_limiter, &mut server, later, Duration::from_secs(30), MS);
             assert!(let_in >= 600 && refused <= 100, "{counts:?}: {let_in} let in, {refused} refused");
             server.most = 100.0;
-            play(&mut pace, &mut server, later + Duration::from_secs(30), Duration::from_mins(2), MS);
-            let rate = pace.rate(later + Duration::from_mins(3));
+            play(&mut rate_limiter, &mut server, later + Duration::from_secs(30), Duration::from_mins(2), MS);
+            let rate = rate_limiter.rate(later + Duration::from_mins(3));
             assert!(rate > 80.0, "{counts:?}: {rate}");
         }
     }
@@ -470,51 +486,52 @@ mod tests {
     #[test]
     fn a_door_that_stays_closed_is_not_knocked_at_all_the_time() {
         let begun = Instant::now();
-        let (mut pace, mut now, mut count, mut closed) = (Pace::new(None, begun), begun, 0, 0);
+        let (mut rate_limiter, mut now, mut count, mut closed) = (RateLimiter::new(None, begun), begun, 0, 0);
         while now < begun + Duration::from_secs(10) {
-            if pace.wait(now, false).is_some() {
+            if rate_limiter.wait(now, false).is_some() {
                 now += MS;
                 continue;
             }
-            let number = pace.begin();
+            let number = rate_limiter.begin();
             count += 1;
-            closed += u32::from(pace.refuse(number, now, SECOND, now) == Lesson::Closed);
+            closed += u32::from(rate_limiter.refuse(number, now, SECOND, now) == RateDecision::Closed);
         }
         assert!(closed >= 9 && count <= 40, "{count} requests, closed {closed} times");
         // A long wait applies to all requests.
         let minute = Duration::from_mins(1);
-        assert_eq!(pace.wait(now + minute, false), None);
-        let number = pace.begin();
-        assert_eq!(pace.refuse(number, now + minute, minute, now + minute), Lesson::Closed);
-        assert!(pace.is_held(now + 2 * minute - MS));
+        assert_eq!(rate_limiter.wait(now + minute, false), None);
+        let number = rate_limiter.begin();
+        assert_eq!(rate_limiter.refuse(number, now + minute, minute, now + minute), RateDecision::Closed);
+        assert!(rate_limiter.is_held(now + 2 * minute - MS));
     }
 
     #[test]
     fn without_a_limit_the_pace_soon_hinders_nobody_and_an_idle_one_begins_anew() {
         let now = Instant::now();
-        let mut pace = Pace::new(None, now);
+        let mut rate_limiter = RateLimiter::new(None, now);
         let mut server = Server::new(Counts::Windows, f64::INFINITY, now);
-        let (first, _) = play(&mut pace, &mut server, now, 50 * MS, MS);
+        let (first, _) = play(&mut rate_limiter, &mut server, now, 50 * MS, MS);
         assert!((5..=20).contains(&first), "{first}: there must be no burst");
-        let (let_in, _) = play(&mut pace, &mut server, now + 50 * MS, 450 * MS, MS);
+        let (let_in, _) = play(&mut rate_limiter, &mut server, now + 50 * MS, 450 * MS, MS);
         assert!(let_in > 600, "{let_in}");
         let later = now + Duration::from_secs(5);
-        assert_eq!(pace.wait(later, true), None);
-        assert!(pace.rate(later) <= FIRST);
+        assert_eq!(rate_limiter.wait(later, true), None);
+        assert!(rate_limiter.rate(later) <= FIRST);
     }
 
     #[test]
     fn what_is_stated_or_told_is_not_exceeded() {
         let now = Instant::now();
-        let mut pace = Pace::new(Some(50.0), now);
+        let mut rate_limiter = RateLimiter::new(Some(50.0), now);
         let mut server = Server::new(Counts::Windows, f64::INFINITY, now);
-        let (let_in, _) = play(&mut pace, &mut server, now, Duration::from_secs(10), MS);
+        let (let_in, _) = play(&mut rate_limiter, &mut server, now, Duration::from_secs(10), MS);
         assert!((490..=502).contains(&let_in), "{let_in}");
         let later = now + Duration::from_secs(10);
-        pace.tell(20.0, Duration::from_secs(2), later);
-        let (let_in, _) = play(&mut pace, &mut server, later, Duration::from_secs(1), MS);
+        rate_limiter.apply_quota(20.0, Duration::from_secs(2), later);
+        let (let_in, _) = play(&mut rate_limiter, &mut server, later, Duration::from_secs(1), MS);
         assert!((9..=12).contains(&let_in), "{let_in}");
-        let (let_in, _) = play(&mut pace, &mut server, later + Duration::from_secs(2), Duration::from_secs(1), MS);
+        let (let_in, _) =
+            play(&mut rate_limiter, &mut server, later + Duration::from_secs(2), Duration::from_secs(1), MS);
         assert!(let_in >= 45, "{let_in}: the quota of the headers has expired");
     }
 

@@ -50,13 +50,13 @@ static RULES: LazyLock<ByLanguage<Rules>> = LazyLock::new(|| {
 });
 
 /// Whether a quotation is thought rather than spoken, judged by the text before and after it.
-pub(crate) fn is_thought(language: Language, before: &str, after: &str) -> bool {
+pub(super) fn is_thought(language: Language, before: &str, after: &str) -> bool {
     let rules = RULES.get(language);
     rules.thinks_before.is_match(before) || rules.thinks_after.is_match(after)
 }
 
 /// Returns the speaker's action in a sentence next to an utterance, as a phrase without a subject.
-pub(crate) fn deed(ask: &FindScenes, hint: &SentenceHint, speaker: &str) -> Option<String> {
+pub(super) fn deed(ask: &FindScenes, hint: &SentenceHint, speaker: &str) -> Option<String> {
     let most = if ask.language == Language::Zh { 26 } else { 90 };
     if hint.subject.as_deref() != Some(speaker) || hint.first_person || hint.text.chars().count() > most + 12 {
         return None;
@@ -77,7 +77,7 @@ pub(crate) fn deed(ask: &FindScenes, hint: &SentenceHint, speaker: &str) -> Opti
 }
 
 /// Cleans a phrase for an action; `None` if it is not one.
-pub(crate) fn phrase(ask: &FindScenes, phrase: &str, speaker: &str, most: usize) -> Option<String> {
+pub(super) fn phrase(ask: &FindScenes, phrase: &str, speaker: &str, most: usize) -> Option<String> {
     let marks = |c: char| c.is_whitespace() || "()（）[]，,。．.;；:：—-".contains(c);
     let mut phrase = phrase.trim_matches(marks);
     // The utterance already names the speaker.
@@ -131,7 +131,7 @@ fn others<'a>(ask: &'a FindScenes, speaker: &'a str) -> impl Iterator<Item = &'a
 }
 
 /// Returns the event in a sentence without an agent, as an environment utterance.
-pub(crate) fn event(language: Language, hint: &SentenceHint) -> Option<String> {
+pub(super) fn event(language: Language, hint: &SentenceHint) -> Option<String> {
     let (least, most) = if language == Language::Zh { (5, 50) } else { (18, 150) };
     let length = hint.text.chars().count();
     let words = Words::of(language);

@@ -10,7 +10,7 @@ use crate::stages::extract::lexicon::{Key, Words, join, quoted};
 use crate::stages::extract::{DescribeScene, Profile, SceneDescription};
 
 /// Describes a scene.
-pub(crate) fn describe(ask: &DescribeScene) -> SceneDescription {
+pub(super) fn describe(ask: &DescribeScene) -> SceneDescription {
     SceneDescription {
         worldview: worldview(ask),
         situation: situation(ask),
@@ -116,7 +116,7 @@ fn place(chapter: &str) -> Option<String> {
 }
 
 /// Joins sentences; first-person narration is attributed to the narrator.
-pub(crate) fn tell(hints: &[&SentenceHint], teller: Option<&str>, language: Language) -> String {
+pub(super) fn tell(hints: &[&SentenceHint], teller: Option<&str>, language: Language) -> String {
     let told: Vec<String> = hints.iter().map(|hint| hint.text.clone()).collect();
     let told = join(&told, language);
     match (teller.filter(|_| hints.iter().any(|hint| hint.first_person)), language) {
@@ -143,15 +143,15 @@ fn profile(ask: &DescribeScene, member: &CastNotes) -> Profile {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+pub(super) mod tests {
+    use super::super::find_scenes;
     use super::*;
-    use crate::offline::extract::find_scenes;
     use crate::stages::extract::fixtures::{EN_PEOPLE, ZH_PEOPLE, attribution, chunk, facts, length};
     use crate::stages::extract::grounding::Ground;
     use crate::stages::extract::{Carry, Params, describe_scene, find_scenes, scenes};
 
     /// The question about the only scene of a text in which Anna and Boris, or 陆平 and 周老七, take turns.
-    pub(crate) fn ask(language: Language, text: &str) -> DescribeScene {
+    pub(in super::super) fn ask(language: Language, text: &str) -> DescribeScene {
         let people = if language == Language::En { EN_PEOPLE } else { ZH_PEOPLE };
         let book = facts(language, text, attribution(text, people, &[0, 1].repeat(20)));
         let chunk = chunk(language, text, 0, 0, length(text));

@@ -23,7 +23,7 @@ struct Said {
 
 /// Returns the motivations: narration about a character's aims, or else a wish, request, question, opinion or point
 /// that it states. Characters for whom nothing is found are omitted.
-pub(crate) fn motivations(ask: &DescribeScene) -> Vec<Motivation> {
+pub(super) fn motivations(ask: &DescribeScene) -> Vec<Motivation> {
     let mut spoken_of: BTreeMap<String, usize> = BTreeMap::new();
     for line in &ask.dialogue {
         let mut words = content_words(&line.speech);
@@ -207,8 +207,8 @@ fn phrase(ask: &DescribeScene, want: &Want<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::describe_scene::tests::ask;
     use super::*;
-    use crate::offline::extract::describe_scene::tests::ask;
 
     fn told(language: Language, text: &str) -> Vec<String> {
         let wants = |motivation: Motivation| format!("{}: {}", motivation.character, motivation.motivation);

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::find_scenes::{Line, Stretch};
+use super::passage::{Line, Stretch};
 
 /// The weights of cast, dialogue and actions.
 const WEIGHTS: [f64; 3] = [0.5, 0.3, 0.2];
@@ -13,7 +13,7 @@ const WEIGHTS: [f64; 3] = [0.5, 0.3, 0.2];
 /// - Cast: the lines of its speakers in the whole book, divided by those of the same number of top speakers.
 /// - Dialogue: its utterances, divided by the maximum of a scene.
 /// - Actions: sentences about a speaker from its first utterance on, divided by its utterances.
-pub(crate) fn prominence(text: &Stretch<'_>, end: u32, run: &[Line<'_>]) -> u8 {
+pub(super) fn prominence(text: &Stretch<'_>, end: u32, run: &[Line<'_>]) -> u8 {
     let ask = text.ask;
     let said = run.iter().filter(|line| !line.thought);
     let speakers: BTreeSet<&str> = said.clone().map(|line| line.speaker).collect();
@@ -38,7 +38,7 @@ fn share(part: usize, whole: usize) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use crate::offline::extract::find_scenes;
+    use super::super::find_scenes;
     use crate::schema::Language;
     use crate::stages::extract::fixtures::{
         EN, EN_PEOPLE, EN_SPEAKERS, ZH, ZH_PEOPLE, attribution, chunk, facts, length,

@@ -10,33 +10,33 @@ use crate::schema::{ByLanguage, Language};
 
 /// The text between two utterances.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Gap {
+pub(super) struct Gap {
     /// Whether it has a heading or scene break.
-    pub(crate) border: bool,
-    pub(crate) paragraphs: usize,
-    pub(crate) characters: u32,
+    pub(super) border: bool,
+    pub(super) paragraphs: usize,
+    pub(super) characters: u32,
     /// Where a change of time begins, in code points of the book.
-    pub(crate) time: Option<u32>,
+    pub(super) time: Option<u32>,
     /// Where a change of place begins.
-    pub(crate) place: Option<u32>,
+    pub(super) place: Option<u32>,
 }
 
 /// A boundary between two scenes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Cut {
+pub(super) struct Cut {
     /// The first utterance after it.
-    pub(crate) at: usize,
+    pub(super) at: usize,
     /// Whether the scenes must not be merged again.
-    pub(crate) hard: bool,
+    pub(super) hard: bool,
     /// Where the narration moves on to the next scene, if it does.
-    pub(crate) turn: Option<u32>,
+    pub(super) turn: Option<u32>,
 }
 
 /// A gap of this many paragraphs separates two scenes.
 const MOST_PARAGRAPHS: usize = 12;
 
 /// A gap longer than this separates two scenes: about 350 English words, 600 Chinese characters.
-pub(crate) const fn most_characters(language: Language) -> u32 {
+pub(super) const fn most_characters(language: Language) -> u32 {
     match language {
         Language::En => 2000,
         Language::Zh => 600,
@@ -77,7 +77,7 @@ static TURNS: LazyLock<ByLanguage<Turns>> = LazyLock::new(|| {
 
 /// Returns the offsets of the last change of time and of place in a stretch of narration. `pieces` are its parts
 /// outside of quotation marks, each with its start in code points.
-pub(crate) fn turns<'a>(
+pub(super) fn turns<'a>(
     language: Language,
     pieces: impl Iterator<Item = (u32, &'a str)>,
 ) -> (Option<u32>, Option<u32>) {
@@ -100,7 +100,7 @@ pub(crate) fn turns<'a>(
 }
 
 /// Returns the boundaries between utterances. `speakers` has the speaker of each, `gap` returns the gap after each.
-pub(crate) fn cuts(language: Language, speakers: &[&str], gap: &dyn Fn(usize) -> Gap) -> Vec<Cut> {
+pub(super) fn cuts(language: Language, speakers: &[&str], gap: &dyn Fn(usize) -> Gap) -> Vec<Cut> {
     let most = most_characters(language);
     let mut cuts = Vec::new();
     let mut begun = 0;

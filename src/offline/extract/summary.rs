@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::describe_scene::tell;
-use super::find_scenes::{Line, Stretch};
+use super::passage::{Line, Stretch};
 use crate::schema::Language;
 use crate::stages::extract::FindScenes;
 use crate::stages::extract::asks::SentenceHint;
@@ -35,7 +35,7 @@ fn things(language: Language, run: &[Line<'_>]) -> Vec<String> {
 
 /// Summarizes a scene: the topics of its dialogue or else its central sentences, and for each half the sentence of
 /// narration that says most about the cast.
-pub(crate) fn summary(text: &Stretch<'_>, start: u32, end: u32, characters: &[String], run: &[Line<'_>]) -> String {
+pub(super) fn summary(text: &Stretch<'_>, start: u32, end: u32, characters: &[String], run: &[Line<'_>]) -> String {
     let ask = text.ask;
     let (least, most) = if ask.language == Language::Zh { (10, 100) } else { (40, 240) };
     let first = run[0].start;

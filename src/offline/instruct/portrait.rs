@@ -14,7 +14,7 @@ const LONGEST: usize = 180;
 
 /// Grades how distinct a role's speech is: each line is scored by the words of all other lines, and the grade is the
 /// share of pairs (own line, other line) in the right order, i.e. the area under the ROC curve.
-pub(crate) fn grade(ask: &GradeVoice) -> Grade {
+pub(super) fn grade(ask: &GradeVoice) -> Grade {
     let own: Vec<Vec<String>> = ask.lines.iter().map(|line| features(line, ask.language)).collect();
     let others: Vec<Vec<String>> = ask.others.iter().map(|line| features(line, ask.language)).collect();
     let share = told_apart(&own, &others);
@@ -98,7 +98,7 @@ fn counts(lines: &[Vec<String>]) -> BTreeMap<&str, f64> {
 }
 
 /// Builds a description without names from the profile; without a profile, from what the role talks about.
-pub(crate) fn describe(ask: &DescribeRole) -> String {
+pub(super) fn describe(ask: &DescribeRole) -> String {
     let names = ask.telling_names();
     let most = if ask.language == Language::Zh { LONGEST * 3 / 2 } else { LONGEST };
     let (mut told, mut size): (Vec<String>, usize) = (Vec::new(), 0);
@@ -153,12 +153,12 @@ fn closed(sentence: String, language: Language) -> String {
 }
 
 /// Converts a portrait to the second person.
-pub(crate) fn address(portrait: &str, language: Language) -> String {
+pub(super) fn address(portrait: &str, language: Language) -> String {
     addressed(portrait, language)
 }
 
 /// Returns the phrases with the highest G².
-pub(crate) fn catchphrases(ask: &ChooseCatchphrases) -> Catchphrases {
+pub(super) fn catchphrases(ask: &ChooseCatchphrases) -> Catchphrases {
     let most = usize::try_from(ask.most).unwrap_or(usize::MAX).min(3);
     let catchphrases: Vec<String> = ask.phrases.iter().take(most).map(|phrase| phrase.text.clone()).collect();
     let reason = match ask.language {

@@ -7,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 use super::person::first;
 use super::talk::{ended, of_itself};
 use crate::schema::{Confidence, DialogueTurn, Language};
-use crate::stages::instruct::triplets::outright;
+use crate::stages::instruct::asks::direct_questions;
 use crate::stages::instruct::{AskDescription, AskSegment, Triplet, Triplets};
 use crate::text::{asks, content_words, length, sentences, spoken, topics};
 
@@ -20,7 +20,7 @@ const MOST_CITED: usize = 25;
 /// thing.
 type Frames = &'static [&'static str];
 
-struct Asked {
+struct CandidateQuestion {
     answered: Frames,
     told: Frames,
     topic_with: Frames,
@@ -28,7 +28,7 @@ struct Asked {
     vague: Frames,
 }
 
-const EN: Asked = Asked {
+const EN: CandidateQuestion = CandidateQuestion {
     answered: &[
         "{name}, when {other} asked you, “{said}”, what did you answer?",
         "{name}, {other} once put it to you: “{said}” What did you have to say to that?",
@@ -59,7 +59,7 @@ const EN: Asked = Asked {
     ],
 };
 
-const ZH: Asked = Asked {
+const ZH: CandidateQuestion = CandidateQuestion {
     answered: &[
         "{name}，{other}问你“{said}”，你是怎么答的？",
         "{name}，当{other}问起“{said}”的时候，你说了什么？",
@@ -86,7 +86,7 @@ const ZH: Asked = Asked {
     vague: &["{name}，你那话是什么意思？", "{name}，你刚才为什么那样说？", "{name}，你跟他们说了什么？"],
 };
 
-const fn asked(language: Language) -> &'static Asked {
+const fn asked(language: Language) -> &'static CandidateQuestion {
     match language {
         Language::En => &EN,
         Language::Zh => &ZH,
@@ -103,7 +103,7 @@ struct Draft {
 }
 
 /// Asks about a segment: lines of the role that answer someone or mention a thing, those with most content first.
-pub(crate) fn segment(ask: &AskSegment, rng: &mut ChaCha8Rng) -> Triplets {
+pub(super) fn segment(ask: &AskSegment, rng: &mut ChaCha8Rng) -> Triplets {
     let mut drafts: Vec<Draft> = Vec::new();
     for (at, turn) in ask.turns.iter().enumerate().filter(|(_, turn)| turn.role == ask.name) {
         let answer = answer(ask, at);
@@ -177,7 +177,7 @@ fn cited(content: &str, language: Language) -> String {
 
 /// Asks about a description: things mentioned in the role's lines or its description, answered with that text; some
 /// questions are about the angle of the call, on which there may be no data.
-pub(crate) fn description(ask: &AskDescription, rng: &mut ChaCha8Rng) -> Triplets {
+pub(super) fn description(ask: &AskDescription, rng: &mut ChaCha8Rng) -> Triplets {
     let asked = asked(ask.language);
     let told = first(&ask.description, ask.language);
     let of_itself = match ask.language {
@@ -224,7 +224,7 @@ pub(crate) fn description(ask: &AskDescription, rng: &mut ChaCha8Rng) -> Triplet
     near.shuffle(rng);
     near.sort_by_key(|text| std::cmp::Reverse(shared(text)));
     for (text, question) in
-        near.into_iter().zip(outright(&ask.angle, ask.language)).take(count - drafts.len().min(count))
+        near.into_iter().zip(direct_questions(&ask.angle, ask.language)).take(count - drafts.len().min(count))
     {
         let question = format!("{}{}{question}", ask.name, if ask.language == Language::Zh { "，" } else { ", " });
         let confidence = if shared(text) > 0 { Confidence::High } else { Confidence::Low };

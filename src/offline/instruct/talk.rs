@@ -16,10 +16,10 @@ const CATCHPHRASES: f64 = 0.3;
 const MOST: usize = 4;
 
 /// Builds a reply.
-pub(crate) fn play(ask: &PlayRole, rng: &mut ChaCha8Rng) -> String {
-    let matter = content_words(&format!("{} {}", ask.instruction, ask.behind.answer));
+pub(super) fn play(ask: &PlayRole, rng: &mut ChaCha8Rng) -> String {
+    let matter = content_words(&format!("{} {}", ask.instruction, ask.material.answer));
     let told = first(&ask.description, ask.language);
-    let mut own: Vec<&str> = ask.behind.sayings.iter().map(String::as_str).collect();
+    let mut own: Vec<&str> = ask.material.sayings.iter().map(String::as_str).collect();
     if own.is_empty() {
         own = ask.examples.iter().flat_map(|example| sentences(spoken(&example.answer))).collect();
     }
@@ -40,7 +40,7 @@ pub(crate) fn play(ask: &PlayRole, rng: &mut ChaCha8Rng) -> String {
         }
     }
     let answer: Vec<String> =
-        sentences(&ask.behind.answer).into_iter().take(MOST).map(|sentence| ended(sentence, ask.language)).collect();
+        sentences(&ask.material.answer).into_iter().take(MOST).map(|sentence| ended(sentence, ask.language)).collect();
     // Sentences go before the answer, after it, or on both sides; without an answer all are used.
     let mut parts = match (answer.is_empty(), rng.random_range(0..3)) {
         (true, _) => said,

@@ -26,7 +26,7 @@ use super::stage::Stage;
 use super::summary::RunOptions;
 use crate::config::{Loaded, ModelEntry};
 use crate::event::{Event, Reporter};
-use crate::llm::{Account, Answered, Journal, JournalError, Price, Record, Rehearsal, Session, Usage, part};
+use crate::llm::{Account, Answered, DryRun, Journal, JournalError, Price, Record, Session, Usage, part};
 use crate::prompt::Prompts;
 use crate::stages;
 use crate::store::{JournalView, StoreError};
@@ -141,18 +141,18 @@ pub fn forecast(loaded: Loaded, options: &ForecastOptions, reporter: Arc<dyn Rep
         Arc::new(journal.as_ref().map_or_else(|| Ok(Measured::default()), |view| Measured::of(view, &loaded))?);
     let spent = journal.as_ref().map(|view| view.paid().clone()).unwrap_or_default();
     let (latency, seen) = (options.latency, Arc::clone(&measured));
-    let rehearsal = Arc::new(Rehearsal::new(move |model, ask| seen.expected(model, ask, latency)));
+    let dry_run = Arc::new(DryRun::new(move |model, ask| seen.expected(model, ask, latency)));
     let prompts = Prompts::new(stages::prompts(), &loaded.prompts)?;
-    let session = Session::rehearsing(loaded.file.seed, prompts, Arc::new(Read(journal)), Arc::clone(&rehearsal));
+    let session = Session::dry_running(loaded.file.seed, prompts, Arc::new(Read(journal)), Arc::clone(&dry_run));
     let session = super::run::only_verdicts(session, &options.judges);
     let (loaded, session) = (Arc::new(loaded), Arc::new(session));
-    let clock = Arc::new(Clock { reporter, rehearsal: Arc::clone(&rehearsal), stages: Mutex::default() });
+    let clock = Arc::new(Clock { reporter, dry_run: Arc::clone(&dry_run), stages: Mutex::default() });
     let (_sender, stop) = watch::channel(false);
     // A dry run writes no data set, so it also runs for additional judges.
     let limit = options.limit;
     let runner = RunOptions { out: None, limit, replay: false, judges: vec![], until: Stage::Export, stop };
 
-    let idle = Arc::clone(&rehearsal);
+    let idle = Arc::clone(&dry_run);
     // On a single thread, an idle runtime means that every task waits for a call or a book.
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.on_thread_park(move || idle.idle()).build().map_err(RunError::Start)?;
@@ -171,7 +171,7 @@ pub fn forecast(loaded: Loaded, options: &ForecastOptions, reporter: Arc<dyn Rep
             .then(|| options.latency.unwrap_or(LATENCY).as_secs_f64()),
         budget: budget(&loaded, &total, &spent),
         stages: clock.stages(&asks),
-        wall_s: rehearsal.now().as_secs_f64(),
+        wall_s: dry_run.now().as_secs_f64(),
         rows,
         paid_usd: paid,
         asks,
@@ -280,7 +280,7 @@ impl Journal for Read {
 /// Records the simulated begin and end of stages, and forwards events.
 struct Clock {
     reporter: Arc<dyn Reporter>,
-    rehearsal: Arc<Rehearsal>,
+    dry_run: Arc<DryRun>,
     stages: Mutex<Vec<(&'static str, Duration, Duration)>>,
 }
 
@@ -298,7 +298,7 @@ impl Clock {
 
 impl Reporter for Clock {
     fn report(&self, event: Event) {
-        let now = self.rehearsal.now();
+        let now = self.dry_run.now();
         let mut stages = self.stages.lock().unwrap_or_else(PoisonError::into_inner);
         match &event {
             Event::Started { stage, .. } => stages.push((*stage, now, now)),

@@ -44,7 +44,7 @@ impl Runner {
         self.start(Stage::Extract, Some(total));
         let mut pool = Filling {
             // Adding verdicts changes no scenes.
-            pool: Arc::new(if self.session.rehearsal().is_some() || !self.options.judges.is_empty() {
+            pool: Arc::new(if self.session.dry_run().is_some() || !self.options.judges.is_empty() {
                 Pool::in_memory(self.loaded.file.extract.pool.as_ref())
             } else {
                 Pool::open(self.loaded.file.extract.pool.as_ref())?
@@ -135,7 +135,7 @@ impl Runner {
         let (mut scenes, mut rejects) = (Vec::new(), Vec::new());
         let model = |language: Language| &**self.models.extractor.get(language);
         if self.loaded.file.chunk.plot_aware {
-            (chunks, rejects) = chunk::borders(model, &self.loaded.file.chunk, &book, chunks).await?;
+            (chunks, rejects) = chunk::adjust_boundaries(model, &self.loaded.file.chunk, &book, chunks).await?;
         }
         let params = &self.loaded.file.extract;
         // State carried from chunk to chunk is kept per language.

@@ -62,7 +62,7 @@ struct Cast {
     sources: Vec<Source>,
     scenes: Arc<PoolIndex>,
     /// The general instructions.
-    general: Vec<instruct::General>,
+    general: Vec<instruct::GeneralInstruction>,
 }
 
 impl Runner {
@@ -88,16 +88,16 @@ impl Runner {
         let runner = Arc::clone(self);
         let (general, rejects) = self
             .blocking(move || {
-                instruct::general(&runner.loaded.file.instruct, &runner.loaded.instructions, seed, threads)
+                instruct::select_instructions(&runner.loaded.file.instruct, &runner.loaded.instructions, seed, threads)
             })
             .await;
         self.reject(records, rejects);
         let cast = Arc::new(Cast { general, ..self.cast(books, scenes, &records.characters) });
         let taken = self.taken(&cast, records).await?;
-        let harvest = instruct::Harvest::new(params.clone(), seed, threads);
+        let harvest = instruct::SplitPlanner::new(params.clone(), seed, threads);
         let harvest = self.worked(&cast, taken, harvest, records).await?;
-        records.roles.sides = self.blocking(move || harvest.divide()).await;
-        self.reject(records, records.roles.sides.rejects().to_vec());
+        records.roles.splits = self.blocking(move || harvest.assign_splits()).await;
+        self.reject(records, records.roles.splits.rejects().to_vec());
         let [roles, specific, general] = records.roles.counts();
         self.end(Stage::Instruct, format!("{specific} specific and {general} general rows of {roles} roles"));
         Ok(())
@@ -211,9 +211,12 @@ impl Runner {
         let instructor = self.models.instructor.as_ref().expect("role data is only made with an instructor");
         let (roles, mut rejects) = self.roles(cast, source).await?;
         let graded = roles.into_iter().filter(|role| wanted.contains(&role.language)).map(|role| async move {
-            let grade =
-                if role.is_chosen { Some(instruct::grade(instructor.get(role.language), &role).await?) } else { None };
-            let calls = instruct::calls(params, &role, &cast.general, self.loaded.file.seed);
+            let grade = if role.is_chosen {
+                Some(instruct::grade_speech(instructor.get(role.language), &role).await?)
+            } else {
+                None
+            };
+            let calls = instruct::min_calls(params, &role, &cast.general, self.loaded.file.seed);
             let Role { id, language, source: book, own_turns, .. } = role;
             Ok::<_, RunError>((Taken { source, id, language, book, own_turns, grade: None, calls }, grade))
         });
@@ -239,9 +242,9 @@ impl Runner {
         self: &Arc<Self>,
         cast: &Arc<Cast>,
         taken: Vec<Taken>,
-        mut harvest: instruct::Harvest,
+        mut harvest: instruct::SplitPlanner,
         records: &mut Records,
-    ) -> Result<instruct::Harvest, RunError> {
+    ) -> Result<instruct::SplitPlanner, RunError> {
         let total = taken.iter().map(|role| role.calls).sum();
         let done = Arc::new(AtomicU64::new(0));
         let mut by_source: BTreeMap<usize, BTreeMap<String, Option<Distinctness>>> = BTreeMap::new();
@@ -292,12 +295,12 @@ impl Runner {
         self: &Arc<Self>,
         role: Role,
         grade: Option<Distinctness>,
-        general: &[instruct::General],
+        general: &[instruct::GeneralInstruction],
         (done, total): (&AtomicU64, u64),
-    ) -> Result<Result<instruct::Gleaned, Reject>, RunError> {
+    ) -> Result<Result<instruct::SelectedRows, Reject>, RunError> {
         let (params, seed) = (self.loaded.file.instruct.clone(), self.loaded.file.seed);
         let part = "role data is only made with an instructor and a player";
-        let work = instruct::Work {
+        let work = instruct::RoleContext {
             instructor: Arc::clone(self.models.instructor.as_ref().expect(part).get(role.language)),
             player: Arc::clone(self.models.player.as_ref().expect(part).get(role.language)),
             params: params.clone(),
@@ -307,8 +310,8 @@ impl Runner {
             let done = done.fetch_add(1, Ordering::Relaxed) + 1;
             self.advance(Stage::Instruct, done.min(total), Some(total));
         };
-        Ok(match instruct::work(&work, &role, grade, general, &step).await? {
-            Ok(made) => Ok(self.blocking(move || instruct::glean(&params, made, NonZeroUsize::MIN)).await),
+        Ok(match instruct::process_role(&work, &role, grade, general, &step).await? {
+            Ok(made) => Ok(self.blocking(move || instruct::select_rows(&params, made, NonZeroUsize::MIN)).await),
             Err(reject) => Err(reject),
         })
     }
@@ -316,9 +319,9 @@ impl Runner {
     /// Stores the results of a role: rows on disk, and what compares roles with each other.
     fn keep(
         &self,
-        harvest: &mut instruct::Harvest,
+        harvest: &mut instruct::SplitPlanner,
         records: &mut Records,
-        worked: Result<instruct::Gleaned, Reject>,
+        worked: Result<instruct::SelectedRows, Reject>,
     ) -> Result<(), RunError> {
         match worked {
             Ok(mut gleaned) => {

@@ -31,7 +31,7 @@ use super::status::{Watch, spent};
 use super::summary::{AgreementSummary, RunOptions, Summary};
 use crate::config::Loaded;
 use crate::event::{Event, Reporter};
-use crate::llm::{AskError, Rehearsal, Session};
+use crate::llm::{AskError, DryRun, Session};
 use crate::prompt::Prompts;
 use crate::schema::{Book, Reject};
 use crate::stages;
@@ -58,7 +58,7 @@ pub async fn run(loaded: Loaded, options: RunOptions, reporter: Arc<dyn Reporter
     let session =
         Arc::new(only_verdicts(Session::new(seed, prompts, journal, budget, options.replay), &options.judges));
     let listener = Arc::clone(&reporter);
-    session.on_news(move |news| listener.report(Event::Note(news)));
+    session.on_address_message(move |news| listener.report(Event::Note(news)));
     let models = Models::new(&loaded, &session)?;
     let stopping = tokio::spawn(stopping(options.stop.clone(), Arc::clone(&session)));
     let watch = Arc::new(Watch::new(&loaded, &options, reporter, Arc::clone(&session)));
@@ -106,7 +106,7 @@ async fn go(runner: &Arc<Runner>, folder: &RunFolder, begun: Instant) -> Result<
     let mut summary = Summary::new(folder.path(), &runner.session.usage_tracker, &records.rejects);
     summary.dimensions_below_target.clone_from(&records.dimensions_below_target);
     summary.dimensions_without_samples.clone_from(&records.dimensions_without_samples);
-    summary.role_data.clone_from(records.roles.sides.tallies());
+    summary.role_data.clone_from(records.roles.splits.tallies());
     summary.turn_faults = records.played.turn_faults();
     if runner.options.until == Stage::Export {
         runner.start(Stage::Export, None);
@@ -115,7 +115,7 @@ async fn go(runner: &Arc<Runner>, folder: &RunFolder, begun: Instant) -> Result<
         let rights = rights(&runner.loaded, &index)?;
         let mut figures = ReportStatistics::new(runner.loaded.file.seed);
         let tables = records.write(&rights, &index, &mut dataset, &mut figures)?;
-        let (charges, tallies) = (summary.charges(), records.roles.sides.tallies().clone());
+        let (charges, tallies) = (summary.charges(), records.roles.splits.tallies().clone());
         let limit = runner.options.limit;
         let about = about(&runner.loaded, limit, &books, &runner.models, &runner.session, charges, tallies);
         let card = export::card(&runner.loaded.file.export, &about, &tables);
@@ -268,7 +268,7 @@ impl Runner {
 
     /// Runs CPU-bound work on the blocking thread pool.
     async fn blocking<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
-        let _busy = self.session.rehearsal().map(Rehearsal::busy);
+        let _busy = self.session.dry_run().map(DryRun::busy);
         tokio::task::spawn_blocking(work).await.expect("CPU-bound work does not panic")
     }
 

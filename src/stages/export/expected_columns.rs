@@ -3,8 +3,26 @@
 use polars::prelude::DataFrame;
 
 use super::ExportError;
+use super::features::{ColumnNote, notes};
 use super::groups::TableRow;
 use crate::schema::{Character, Conversation, Reject, RoleGeneral, RoleProfile, RoleSpecific, Sample, Scene};
+
+/// The configs of a data set, in the order of the card.
+pub const ALL_CONFIGS: [&str; 8] = [
+    Sample::CONFIG,
+    Conversation::CONFIG,
+    Scene::CONFIG,
+    Character::CONFIG,
+    RoleProfile::CONFIG,
+    RoleSpecific::CONFIG,
+    RoleGeneral::CONFIG,
+    Reject::CONFIG,
+];
+
+/// Describes every column of a config; empty if there is no such config.
+pub fn column_notes(config: &str) -> Result<Vec<ColumnNote>, ExportError> {
+    Ok(expected(config)?.map(|frame| notes(config, &frame)).unwrap_or_default())
+}
 
 /// Returns an empty table of a config, or `None` if there is no such config.
 pub fn expected(config: &str) -> Result<Option<DataFrame>, ExportError> {

@@ -181,17 +181,17 @@ impl ArrowBytes {
 
 /// The description of a column or of a field within one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Note {
+pub struct ColumnNote {
     /// The path; a field of a list of structs is `column[].field`.
-    pub(super) path: String,
+    pub path: String,
     /// The type, such as `list<string>`. The fields of a struct have descriptions of their own.
-    pub(super) kind: String,
+    pub kind: String,
     /// The meaning; empty if the config has no record.
-    pub(super) description: String,
+    pub description: String,
 }
 
 /// Describes every column of a frame and every nested field, using the doc comments of the config's record.
-pub(super) fn notes(config: &str, frame: &DataFrame) -> Vec<Note> {
+pub(super) fn notes(config: &str, frame: &DataFrame) -> Vec<ColumnNote> {
     let (root, definitions) = record(config);
     let mut notes = Vec::new();
     for field in fields(frame) {
@@ -221,7 +221,7 @@ fn record(config: &str) -> (Value, Value) {
     }
 }
 
-fn describe(notes: &mut Vec<Note>, within: &str, field: &Field, record: &Value, definitions: &Value) {
+fn describe(notes: &mut Vec<ColumnNote>, within: &str, field: &Field, record: &Value, definitions: &Value) {
     let schema = &record["properties"][field.name().as_str()];
     let description =
         schema["description"].as_str().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
@@ -237,7 +237,7 @@ fn describe(notes: &mut Vec<Note>, within: &str, field: &Field, record: &Value, 
         },
         scalar => (scalar_name(scalar).expect(OURS), [].as_slice()),
     };
-    notes.push(Note { path: path.clone(), kind, description });
+    notes.push(ColumnNote { path: path.clone(), kind, description });
     let item = &schema["items"];
     let item = match item["$ref"].as_str().and_then(|reference| reference.strip_prefix("#/$defs/")) {
         Some(name) => &definitions[name],

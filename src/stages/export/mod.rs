@@ -23,7 +23,8 @@ pub(crate) mod yaml_text;
 
 pub use amounts::{dollars, percent, row_counts, thousands};
 pub use card::{BookMetadata, CardMetadata, CastMetadata, card};
-pub use expected_columns::expected;
+pub use expected_columns::{ALL_CONFIGS, column_notes, expected};
+pub use features::ColumnNote;
 pub use groups::{TableRow, table};
 pub use markers::MarkerError;
 pub use quote_limits::QuoteLimits;

@@ -5,8 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::answer_checks::is_foreign;
 use super::lexicon::Script;
-use crate::llm::{Ask, Offline, OfflineAnswer};
-use crate::offline::extract::{describe_scene, find_scenes};
+use crate::llm::Ask;
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Attribute, Language, Message, Motivation};
 
@@ -172,12 +171,6 @@ impl Ask for FindScenes {
     }
 }
 
-impl OfflineAnswer for FindScenes {
-    fn answer_offline(&self, _: &mut Offline<'_>) -> FoundScenes {
-        find_scenes::scenes(self)
-    }
-}
-
 /// A fact that the book states about a character.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Note {
@@ -285,11 +278,5 @@ impl Ask for DescribeScene {
         } else {
             Ok(())
         }
-    }
-}
-
-impl OfflineAnswer for DescribeScene {
-    fn answer_offline(&self, _: &mut Offline<'_>) -> SceneDescription {
-        describe_scene::describe(self)
     }
 }

@@ -11,7 +11,7 @@ use super::answer_checks::is_foreign;
 use super::book_index::BookFacts;
 use super::grounding::{Found, Ground, Taken};
 use super::scenes::{Draft, round};
-use crate::llm::{Ask, AskError, Model, Offline, OfflineAnswer};
+use crate::llm::{Ask, AskError, Model};
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Draw, Grounded, Language, Message, Reject};
 
@@ -74,10 +74,10 @@ impl Ask for RepairLines {
     }
 }
 
-impl OfflineAnswer for RepairLines {
-    fn answer_offline(&self, _: &mut Offline<'_>) -> RepairedLines {
-        let repaired = |line: &MissingLine| RepairedLine { number: line.number, speech: line.words.clone() };
-        RepairedLines { lines: self.lines.iter().map(repaired).collect() }
+impl RepairLines {
+    /// Returns each line's number with the only possible words of the book, if it has such.
+    pub(crate) fn only_matches(&self) -> impl Iterator<Item = (u32, Option<String>)> {
+        self.lines.iter().map(|line| (line.number, line.words.clone()))
     }
 }
 

@@ -5,9 +5,9 @@ use std::num::NonZeroUsize;
 
 use rand::seq::SliceRandom as _;
 
+use super::asks::Exchange;
 use super::params::Params;
 use super::role::Role;
-use super::role_play::Exchange;
 use crate::schema::{Instruction, Language, Reject};
 use crate::seed::seeded;
 use crate::text::bm25::Index;
@@ -16,7 +16,7 @@ use crate::text::{is_han, length};
 
 /// An instruction for roles.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct General {
+pub struct GeneralInstruction {
     /// Its id.
     pub id: String,
     /// Its language.
@@ -32,19 +32,19 @@ pub struct General {
 ///
 /// Near-duplicates are resolved in the order of the texts, so that the order of files and lines does not matter.
 #[must_use]
-pub fn general(
+pub fn select_instructions(
     params: &Params,
     given: &[Instruction],
     seed: u64,
     threads: NonZeroUsize,
-) -> (Vec<General>, Vec<Reject>) {
+) -> (Vec<GeneralInstruction>, Vec<Reject>) {
     let mut rejects = Vec::new();
     let reject =
         |id: &str, reason: &str, detail: String| Reject::new("instruct", format!("general/{id}"), reason, detail);
     let mut taken = Vec::new();
     for language in Language::ALL {
         let most = usize::try_from(*params.max_instruction.get(language)).unwrap_or(usize::MAX);
-        let mut fit: Vec<General> = Vec::new();
+        let mut fit: Vec<GeneralInstruction> = Vec::new();
         for general in given.iter().map(read).filter(|general| general.language == language) {
             let size = length(&general.text, language) + length(&general.answer, language);
             if size >= most {
@@ -80,7 +80,7 @@ pub fn general(
     (taken, rejects)
 }
 
-fn read(instruction: &Instruction) -> General {
+fn read(instruction: &Instruction) -> GeneralInstruction {
     let text = instruction.text();
     let language = instruction.language.unwrap_or_else(|| {
         // The text to work on, below the instruction or in quotes, may be in another language.
@@ -93,7 +93,7 @@ fn read(instruction: &Instruction) -> General {
     });
     let hash = || blake3::hash(text.as_bytes()).to_hex()[..12].to_owned();
     let id = if instruction.id.trim().is_empty() { hash() } else { instruction.id.trim().to_owned() };
-    General { id, language, answer: instruction.answer.trim().to_owned(), text }
+    GeneralInstruction { id, language, answer: instruction.answer.trim().to_owned(), text }
 }
 
 /// Returns a text without its quoted parts; an unclosed quote is kept.
@@ -176,7 +176,7 @@ mod tests {
     }
 
     fn taken(params: &Params, given: &[Instruction]) -> (Vec<String>, Vec<String>) {
-        let (taken, rejects) = general(params, given, 7, NonZeroUsize::MIN);
+        let (taken, rejects) = select_instructions(params, given, 7, NonZeroUsize::MIN);
         let texts = taken.into_iter().map(|general| format!("{} {}", general.language, general.text)).collect();
         (texts, rejects.into_iter().map(|reject| reject.reason).collect())
     }

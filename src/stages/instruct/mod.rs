@@ -1,41 +1,30 @@
 //! The stage `instruct`: role data for training, by Context-Instruct and `RoleGPT` (`RoleLLM`, 3.2 to 3.4, Appendices C
 //! and D).
 //!
-//! A [`Role`] has a profile (description, catchphrases, dialogue in rounds). [`work()`] asks a model for triplets of
+//! A [`Role`] has a profile (description, catchphrases, dialogue in rounds). [`process_role()`] asks a model for triplets of
 //! question, confidence and answer on segments of the dialogue and on the description, and has another model play the
-//! role for general instructions. [`glean`] filters, cleans and de-duplicates the rows of one role, and a [`Harvest`]
-//! of all roles assigns each row its [`Sides`]. The stage reads and writes no file. The rows of a role depend on that
+//! role for general instructions. [`select_rows`] filters, cleans and de-duplicates the rows of one role, and a [`SplitPlanner`]
+//! of all roles assigns each row its [`SplitAssignments`]. The stage reads and writes no file. The rows of a role depend on that
 //! role alone, except for duplicates across roles and splits.
 
-mod cleaning;
-mod example_lines;
+pub(crate) mod asks;
 mod general;
-mod overlap;
 mod params;
-mod phrases;
 mod role;
 mod role_pipeline;
-mod role_play;
-mod role_profile;
-mod segments;
-mod select_rows;
-mod splits;
+mod rows;
 #[cfg(test)]
 mod tests;
-pub(crate) mod triplets;
 
-pub use cleaning::{Fault, fault};
-pub use general::{General, general};
+pub use asks::{
+    AddressRole, AskDescription, AskSegment, Catchphrases, ChooseCatchphrases, DescribeRole, Exchange, Grade,
+    GradeVoice, OfflineMaterial, PlayRole, Triplet, Triplets,
+};
+pub use general::{GeneralInstruction, select_instructions};
 pub use params::{Params, Roles, SplitRule};
-pub use phrases::Phrase;
-pub use role::{Act, Role, Spoken};
-pub use role_pipeline::{Made, Work, calls, grade, work};
-pub use role_play::{Behind, Exchange, PlayRole};
-pub use role_profile::{AddressRole, Catchphrases, ChooseCatchphrases, DescribeRole, Grade, GradeVoice};
-pub use segments::{Segment, segments};
-pub use select_rows::{Gleaned, Harvest, glean};
-pub use splits::Sides;
-pub use triplets::{AskDescription, AskSegment, Triplet, Triplets};
+pub use role::{Act, ActTurn, Phrase, Role, Segment, segments};
+pub use role_pipeline::{RoleContext, RoleOutput, grade_speech, min_calls, process_role};
+pub use rows::{Fault, SelectedRows, SplitAssignments, SplitPlanner, fault, select_rows};
 
 /// The stage's prompt templates, as (name, source).
 pub const PROMPTS: &[(&str, &str)] = &[

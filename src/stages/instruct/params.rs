@@ -91,14 +91,14 @@ pub struct Params {
     pub min_segment_turns: u32,
     /// Maximum length of a turn, in English words or Chinese characters; longer turns are dropped. The defaults are the
     /// paper's (Appendix C, rule 3).
-    pub max_turn: ByLanguage<u32>,
+    pub max_turn_words: ByLanguage<u32>,
     /// Maximum number of segments per role; if there are more, this many are sampled. The paper uses 100 (Appendix C,
     /// rule 4).
     pub max_segments: u32,
     /// Maximum length of a segment, in English words or Chinese characters; a longer one is cut after the last turn
     /// that fits. The paper uses 2,000 words (Appendix C, rule 5) and gives no figure for Chinese; 2,000 characters fit
     /// its limit of 4,096 tokens.
-    pub max_segment: ByLanguage<u32>,
+    pub max_segment_words: ByLanguage<u32>,
     /// Triplets per segment. The paper uses 3 (Appendix C).
     #[schemars(range(min = 1, max = 20))]
     pub script_based: u32,
@@ -118,9 +118,9 @@ pub struct Params {
     /// Share of a role's high-confidence questions that de-duplication keeps, 0 to 1. The paper removes about 66 %
     /// (Appendix C). Ignored if `threshold` is set.
     #[schemars(range(min = 0.0, max = 1.0))]
-    pub keep: f64,
+    pub dedup_keep_ratio: f64,
     /// Similarity above which one of two questions is removed, 0 to 1: the BM25 score divided by the query's score with
-    /// itself. Replaces `keep`.
+    /// itself. Replaces `dedup_keep_ratio`.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub threshold: Option<f64>,
     /// Whether de-duplication also compares questions of different roles.
@@ -128,7 +128,7 @@ pub struct Params {
     /// How the rows are split. The paper's rule leaks by design; its overlap is reported.
     pub split: SplitRule,
     /// Similarity from which two questions may not be in different splits of a leak-free split, 0 to 1.
-    pub near: ByLanguage<f64>,
+    pub leak_similarity: ByLanguage<f64>,
     /// Maximum number of removed questions per role that are test data by the paper's rule, the least similar to the
     /// kept ones first. The paper uses 50 (Appendix C).
     pub max_test: u32,
@@ -151,7 +151,7 @@ pub struct Params {
     /// Similarity above which one of two general instructions is removed, 0 to 1. The paper gives no figure.
     pub instruction_threshold: ByLanguage<f64>,
     /// The prompt style for playing a role. Dialogue is the paper's best (4.2).
-    pub form: Form,
+    pub prompt_style: Form,
     /// Number of the role's exchanges shown as examples: those most similar to the instruction. The paper uses 5 (3.2).
     pub few_shot: u32,
     /// Replies per instruction; the last one is the baseline. The paper uses 6 (Appendix D, 4).
@@ -172,19 +172,19 @@ impl Default for Params {
             min_phrase_turns: 3,
             min_segment: ByLanguage { en: 500, zh: 1_000 },
             min_segment_turns: 4,
-            max_turn: ByLanguage { en: 500, zh: 500 },
+            max_turn_words: ByLanguage { en: 500, zh: 500 },
             max_segments: 100,
-            max_segment: ByLanguage { en: 2_000, zh: 2_000 },
+            max_segment_words: ByLanguage { en: 2_000, zh: 2_000 },
             script_based: 3,
             script_agnostic: 10,
             agnostic_calls: 20,
             candidates: 400,
             max_agnostic_calls: 60,
-            keep: 0.34,
+            dedup_keep_ratio: 0.34,
             threshold: None,
             across_roles: false,
             split: SplitRule::LeakFree,
-            near: ByLanguage { en: 0.6, zh: 0.5 },
+            leak_similarity: ByLanguage { en: 0.6, zh: 0.5 },
             max_test: 50,
             test_every_instruction: 5,
             test_every_role: 9,
@@ -193,7 +193,7 @@ impl Default for Params {
             max_instructions: ByLanguage { en: 1_500, zh: 1_479 },
             max_instruction: ByLanguage { en: 100, zh: 200 },
             instruction_threshold: ByLanguage { en: 0.6, zh: 0.5 },
-            form: Form::FewShotDialogue,
+            prompt_style: Form::FewShotDialogue,
             few_shot: 5,
             replies: 6,
         }

@@ -5,15 +5,14 @@ use std::sync::Arc;
 
 use futures::{StreamExt as _, stream};
 
-use super::cleaning::{Fault, fault};
-use super::example_lines::Sayings;
-use super::general::{Exchanges, General};
+use super::asks::{
+    AddressRole, AskDescription, AskSegment, ChooseCatchphrases, DescribeRole, GradeVoice, OfflineMaterial, PlayRole,
+    Triplet, Triplets, angle,
+};
+use super::general::{Exchanges, GeneralInstruction};
 use super::params::Params;
-use super::role::Role;
-use super::role_play::{Behind, PlayRole};
-use super::role_profile::{AddressRole, ChooseCatchphrases, DescribeRole, GradeVoice};
-use super::segments::{DESCRIPTION, segments};
-use super::triplets::{AskDescription, AskSegment, Triplets, angle};
+use super::role::{DESCRIPTION, ExampleLines, Role, segments};
+use super::rows::{Fault, fault};
 use crate::llm::{AskError, Model};
 use crate::schema::{
     Distinctness, Draw, Form, Reject, RoleCall, RoleGeneral, RoleProfile, RoleSpecific, Split, TripletKind,
@@ -24,7 +23,7 @@ const AT_ONCE: usize = 128;
 
 /// The models and settings of the stage.
 #[derive(Debug, Clone)]
-pub struct Work {
+pub struct RoleContext {
     /// Grades and describes roles, and writes questions and answers.
     pub instructor: Arc<Model>,
     /// Plays the roles.
@@ -37,7 +36,7 @@ pub struct Work {
 
 /// The result of one role, before roles are compared.
 #[derive(Debug, Clone)]
-pub struct Made {
+pub struct RoleOutput {
     /// Its profile.
     pub profile: RoleProfile,
     /// Its names.
@@ -51,7 +50,7 @@ pub struct Made {
 }
 
 /// Returns how distinct a role's speech is. An error that does not end the run is a reject.
-pub async fn grade(model: &Model, role: &Role) -> Result<Result<Distinctness, Reject>, AskError> {
+pub async fn grade_speech(model: &Model, role: &Role) -> Result<Result<Distinctness, Reject>, AskError> {
     let ask = GradeVoice {
         language: role.language,
         name: role.name.clone(),
@@ -67,7 +66,7 @@ pub async fn grade(model: &Model, role: &Role) -> Result<Result<Distinctness, Re
 
 /// Returns the minimum number of calls for a role.
 #[must_use]
-pub fn calls(params: &Params, role: &Role, general: &[General], seed: u64) -> u64 {
+pub fn min_calls(params: &Params, role: &Role, general: &[GeneralInstruction], seed: u64) -> u64 {
     let segments = segments(params, role, seed).0.len() as u64;
     let general = general.iter().filter(|general| general.language == role.language).count() as u64;
     let phrases = u64::from(!role.phrases.is_empty() && params.max_catchphrases > 0);
@@ -76,21 +75,21 @@ pub fn calls(params: &Params, role: &Role, general: &[General], seed: u64) -> u6
 
 /// Makes all calls for a role. `done` is called after each of them. A call that fails without ending the run only loses
 /// its own result, except for the description: without one the role itself is rejected.
-pub async fn work(
-    work: &Work,
+pub async fn process_role(
+    context: &RoleContext,
     role: &Role,
     distinctness: Option<Distinctness>,
-    general: &[General],
+    general: &[GeneralInstruction],
     done: &(dyn Fn() + Sync),
-) -> Result<Result<Made, Reject>, AskError> {
+) -> Result<Result<RoleOutput, Reject>, AskError> {
     let mut rejects = Vec::new();
-    let Some((portrait, description)) = describe(work, role, done, &mut rejects).await? else {
+    let Some((portrait, description)) = describe(context, role, done, &mut rejects).await? else {
         return Ok(Err(rejects.pop().expect("a missing description adds a reject")));
     };
-    let catchphrases = catchphrases(work, role, done, &mut rejects).await?;
-    let told = Told { role, description: &description, catchphrases: &catchphrases };
-    let candidates = candidates(work, &told, done, &mut rejects).await?;
-    let general = replies(work, &told, general, done, &mut rejects).await?;
+    let catchphrases = catchphrases(context, role, done, &mut rejects).await?;
+    let told = DescribedRole { role, description: &description, catchphrases: &catchphrases };
+    let candidates = candidates(context, &told, done, &mut rejects).await?;
+    let general = replies(context, &told, general, done, &mut rejects).await?;
     let profile = RoleProfile {
         role: role.name.clone(),
         language: role.language,
@@ -102,16 +101,16 @@ pub async fn work(
         distinctness,
         role_split: Split::Train,
         dialogue: role.dialogue.clone(),
-        model: work.instructor.id().to_owned(),
+        model: context.instructor.id().to_owned(),
         description,
         catchphrases,
     };
     let names = role.names().into_iter().map(str::to_owned).collect();
-    Ok(Ok(Made { profile, names, candidates, general, rejects }))
+    Ok(Ok(RoleOutput { profile, names, candidates, general, rejects }))
 }
 
 /// A role with its description and catchphrases.
-struct Told<'a> {
+struct DescribedRole<'a> {
     role: &'a Role,
     description: &'a str,
     catchphrases: &'a [String],
@@ -119,7 +118,7 @@ struct Told<'a> {
 
 /// Describes a role in the third person, then in the second.
 async fn describe(
-    work: &Work,
+    context: &RoleContext,
     role: &Role,
     done: &(dyn Fn() + Sync),
     rejects: &mut Vec<Reject>,
@@ -131,30 +130,30 @@ async fn describe(
         profile: role.profile.clone(),
         lines: role.lines.clone(),
     };
-    let portrait = work.instructor.ask(&ask, &Draw::role(&role.id, RoleCall::Portrait)).await;
+    let portrait = context.instructor.ask(&ask, &Draw::role(&role.id, RoleCall::Portrait)).await;
     done();
     let Some(portrait) = answered(portrait, &role.id, rejects)? else { return Ok(None) };
     let portrait = portrait.trim().to_owned();
     let ask = AddressRole { language: role.language, portrait: portrait.clone() };
-    let description = work.instructor.ask(&ask, &Draw::role(&role.id, RoleCall::Address)).await;
+    let description = context.instructor.ask(&ask, &Draw::role(&role.id, RoleCall::Address)).await;
     done();
     let description = answered(description, &role.id, rejects)?;
     Ok(description.map(|description| (portrait, description.trim().to_owned())))
 }
 
 async fn catchphrases(
-    work: &Work,
+    context: &RoleContext,
     role: &Role,
     done: &(dyn Fn() + Sync),
     rejects: &mut Vec<Reject>,
 ) -> Result<Vec<String>, AskError> {
-    let most = work.params.max_catchphrases;
+    let most = context.params.max_catchphrases;
     if role.phrases.is_empty() || most == 0 {
         return Ok(Vec::new());
     }
     let (name, phrases) = (role.name.clone(), role.phrases.clone());
     let ask = ChooseCatchphrases { language: role.language, name, phrases, most };
-    let chosen = work.instructor.ask(&ask, &Draw::role(&role.id, RoleCall::Catchphrases)).await;
+    let chosen = context.instructor.ask(&ask, &Draw::role(&role.id, RoleCall::Catchphrases)).await;
     done();
     let chosen = answered(chosen, &format!("{}/catchphrases", role.id), rejects)?;
     let mut catchphrases: Vec<String> = Vec::new();
@@ -168,13 +167,13 @@ async fn catchphrases(
 
 /// Collects triplets from all segments, then from calls on the description until there are enough.
 async fn candidates(
-    work: &Work,
-    told: &Told<'_>,
+    context: &RoleContext,
+    told: &DescribedRole<'_>,
     done: &(dyn Fn() + Sync),
     rejects: &mut Vec<Reject>,
 ) -> Result<Vec<RoleSpecific>, AskError> {
-    let (params, role) = (&work.params, told.role);
-    let (segments, left_out) = segments(params, role, work.seed);
+    let (params, role) = (&context.params, told.role);
+    let (segments, left_out) = segments(params, role, context.seed);
     rejects.extend(left_out);
     let asked = stream::iter(segments).map(|segment| async move {
         let ask = AskSegment {
@@ -186,7 +185,7 @@ async fn candidates(
             count: params.script_based,
         };
         let draw = Draw::role(&role.id, RoleCall::Segment(segment.id.clone()));
-        let answer = work.instructor.ask(&ask, &draw).await;
+        let answer = context.instructor.ask(&ask, &draw).await;
         done();
         (segment.id, answer)
     });
@@ -195,7 +194,7 @@ async fn candidates(
     for (segment, answer) in answers {
         let id = format!("{}/{segment}", role.id);
         if let Some(triplets) = answered(answer, &id, rejects)? {
-            candidates.extend(rows(work, role, TripletKind::ScriptBased, &segment, &id, triplets));
+            candidates.extend(rows(context, role, TripletKind::ScriptBased, &segment, &id, triplets));
         }
     }
     let wanted = usize::try_from(params.candidates).unwrap_or(usize::MAX);
@@ -219,7 +218,7 @@ async fn candidates(
                 angle: angle(n, role.language),
                 count: params.script_agnostic,
             };
-            let answer = work.instructor.ask(&ask, &Draw::role(&role.id, RoleCall::Description(n))).await;
+            let answer = context.instructor.ask(&ask, &Draw::role(&role.id, RoleCall::Description(n))).await;
             done();
             (n, answer)
         });
@@ -227,7 +226,7 @@ async fn candidates(
         for (n, answer) in answers {
             let id = format!("{}/{DESCRIPTION}/{n}", role.id);
             if let Some(triplets) = answered(answer, &id, rejects)? {
-                candidates.extend(rows(work, role, TripletKind::ScriptAgnostic, DESCRIPTION, &id, triplets));
+                candidates.extend(rows(context, role, TripletKind::ScriptAgnostic, DESCRIPTION, &id, triplets));
             }
         }
     }
@@ -235,8 +234,15 @@ async fn candidates(
 }
 
 /// Converts triplets to rows.
-fn rows(work: &Work, role: &Role, kind: TripletKind, segment: &str, id: &str, triplets: Triplets) -> Vec<RoleSpecific> {
-    let row = |(n, triplet): (usize, super::triplets::Triplet)| RoleSpecific {
+fn rows(
+    context: &RoleContext,
+    role: &Role,
+    kind: TripletKind,
+    segment: &str,
+    id: &str,
+    triplets: Triplets,
+) -> Vec<RoleSpecific> {
+    let row = |(n, triplet): (usize, Triplet)| RoleSpecific {
         id: format!("{id}/{n}"),
         role: role.name.clone(),
         language: role.language,
@@ -247,7 +253,7 @@ fn rows(work: &Work, role: &Role, kind: TripletKind, segment: &str, id: &str, tr
         rationale: triplet.rationale.trim().to_owned(),
         segment: segment.to_owned(),
         similarity: None,
-        model: work.instructor.id().to_owned(),
+        model: context.instructor.id().to_owned(),
         role_id: role.id.clone(),
         role_split: None,
         split: Split::Train,
@@ -256,11 +262,11 @@ fn rows(work: &Work, role: &Role, kind: TripletKind, segment: &str, id: &str, tr
 }
 
 /// Returns the data for the offline reply to each instruction.
-fn behind(role: &Role, general: &[&General]) -> Vec<Behind> {
-    let sayings = Sayings::new(role);
-    let of_one = |general: &&General| {
+fn material(role: &Role, general: &[&GeneralInstruction]) -> Vec<OfflineMaterial> {
+    let sayings = ExampleLines::new(role);
+    let of_one = |general: &&GeneralInstruction| {
         let sayings = sayings.nearest(&format!("{} {}", general.text, general.answer));
-        Behind { answer: general.answer.clone(), sayings }
+        OfflineMaterial { answer: general.answer.clone(), sayings }
     };
     general.iter().map(of_one).collect()
 }
@@ -268,27 +274,27 @@ fn behind(role: &Role, general: &[&General]) -> Vec<Behind> {
 /// Has the role answer the general instructions of its language, several times each, and cleans the replies except the
 /// baseline.
 async fn replies(
-    work: &Work,
-    told: &Told<'_>,
-    general: &[General],
+    context: &RoleContext,
+    told: &DescribedRole<'_>,
+    general: &[GeneralInstruction],
     done: &(dyn Fn() + Sync),
     rejects: &mut Vec<Reject>,
 ) -> Result<Vec<RoleGeneral>, AskError> {
-    let (params, role) = (&work.params, told.role);
-    let own: Vec<&General> = general.iter().filter(|general| general.language == role.language).collect();
+    let (params, role) = (&context.params, told.role);
+    let own: Vec<&GeneralInstruction> = general.iter().filter(|general| general.language == role.language).collect();
     if own.is_empty() {
         return Ok(Vec::new());
     }
     // A role without exchanges has no examples, whatever the prompt style.
-    let exchanges = (params.form != Form::ZeroShot && params.few_shot > 0).then(|| Exchanges::new(role));
+    let exchanges = (params.prompt_style != Form::ZeroShot && params.few_shot > 0).then(|| Exchanges::new(role));
     let exchanges = exchanges.filter(|exchanges| !exchanges.is_empty());
-    let form = if exchanges.is_some() { params.form } else { Form::ZeroShot };
+    let form = if exchanges.is_some() { params.prompt_style } else { Form::ZeroShot };
     let draws: Vec<(usize, u32)> =
         (0..own.len()).flat_map(|place| (0..params.replies).map(move |n| (place, n))).collect();
     // The data is not part of a request; the offline engine needs it, also when it stands in for a server in a dry run.
-    let is_offline = !work.player.is_served() || work.player.session().rehearsal().is_some();
-    let behind = if is_offline { behind(role, &own) } else { vec![Behind::default(); own.len()] };
-    let (own, exchanges, behind) = (&own, &exchanges, &behind);
+    let is_offline = !context.player.is_served() || context.player.session().dry_run().is_some();
+    let material = if is_offline { material(role, &own) } else { vec![OfflineMaterial::default(); own.len()] };
+    let (own, exchanges, material) = (&own, &exchanges, &material);
     let asked = stream::iter(draws).map(|(place, n)| {
         let general = own[place];
         let examples =
@@ -302,12 +308,12 @@ async fn replies(
                 form,
                 examples,
                 instruction: general.text.clone(),
-                behind: behind[place].clone(),
+                material: material[place].clone(),
             };
             // The request does not contain this data, so the draw must distinguish it.
-            let offline_data = (!work.player.is_served()).then(|| ask.behind.hash());
+            let offline_data = (!context.player.is_served()).then(|| ask.material.hash());
             let call = RoleCall::General { instruction: general.id.clone(), reply: n, offline_data };
-            let answer = work.player.ask(&ask, &Draw::role(&role.id, call)).await;
+            let answer = context.player.ask(&ask, &Draw::role(&role.id, call)).await;
             done();
             (place, n, answer)
         }
@@ -327,12 +333,12 @@ async fn replies(
         // If there is no answer at all, each failed call is already a reject.
         let Some(answers) = answers.remove(&place) else { continue };
         for (n, reply) in answers {
-            match judged(params.replies, n, &reply, &names) {
-                Judged::Baseline => baseline = Some(reply),
-                Judged::Unclean(fault) => {
+            match reply_kind(params.replies, n, &reply, &names) {
+                ReplyKind::Baseline => baseline = Some(reply),
+                ReplyKind::Unclean(fault) => {
                     rejects.push(Reject::new("instruct", format!("{id}/{n}"), fault.name(), reply));
                 }
-                Judged::Clean => generated.push(reply),
+                ReplyKind::Clean => generated.push(reply),
             }
         }
         if generated.is_empty() {
@@ -349,7 +355,7 @@ async fn replies(
             generated,
             baseline,
             form,
-            model: work.player.id().to_owned(),
+            model: context.player.id().to_owned(),
             role_id: role.id.clone(),
             instruction: general.id.clone(),
             role_split: None,
@@ -361,7 +367,7 @@ async fn replies(
 
 /// The classification of a reply.
 #[derive(Debug, PartialEq, Eq)]
-enum Judged {
+enum ReplyKind {
     /// The last reply, whatever its content: only the others are cleaned (Appendix D, 4 and 5).
     Baseline,
     Unclean(Fault),
@@ -369,11 +375,11 @@ enum Judged {
 }
 
 /// Classifies reply `n` of `replies`. A single reply is not a baseline.
-fn judged(replies: u32, n: u32, reply: &str, names: &[&str]) -> Judged {
+fn reply_kind(replies: u32, n: u32, reply: &str, names: &[&str]) -> ReplyKind {
     if replies > 1 && n + 1 == replies {
-        return Judged::Baseline;
+        return ReplyKind::Baseline;
     }
-    fault(reply, names).map_or(Judged::Clean, Judged::Unclean)
+    fault(reply, names).map_or(ReplyKind::Clean, ReplyKind::Unclean)
 }
 
 /// Returns an answer; an error that does not end the run becomes a reject.
@@ -394,11 +400,12 @@ mod tests {
 
     #[test]
     fn appendix_d_4_of_six_replies_one_is_the_baseline_and_only_five_are_cleaned() {
-        let of = |replies, reply: &str| (0..replies).map(|n| judged(replies, n, reply, &["Ann"])).collect::<Vec<_>>();
+        let of =
+            |replies, reply: &str| (0..replies).map(|n| reply_kind(replies, n, reply, &["Ann"])).collect::<Vec<_>>();
         let unclean = of(6, "As an AI language model, I have no boat.");
-        assert_eq!(unclean[5], Judged::Baseline, "a baseline is not cleaned");
-        assert!(unclean[..5].iter().all(|one| *one == Judged::Unclean(Fault::RevealsModel)));
-        assert_eq!(of(6, "我没有船。")[4..], [Judged::Clean, Judged::Baseline]);
-        assert_eq!(of(1, "I have no boat."), [Judged::Clean]);
+        assert_eq!(unclean[5], ReplyKind::Baseline, "a baseline is not cleaned");
+        assert!(unclean[..5].iter().all(|one| *one == ReplyKind::Unclean(Fault::RevealsModel)));
+        assert_eq!(of(6, "我没有船。")[4..], [ReplyKind::Clean, ReplyKind::Baseline]);
+        assert_eq!(of(1, "I have no boat."), [ReplyKind::Clean]);
     }
 }

@@ -72,10 +72,10 @@ fn small() -> Params {
     }
 }
 
-fn worked(params: &Params, language: Language, journal: &Arc<Memory>) -> Made {
+fn worked(params: &Params, language: Language, journal: &Arc<Memory>) -> RoleOutput {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let model = model(journal);
-    let work = Work { instructor: model.clone(), player: model, params: params.clone(), seed: 7 };
+    let context = RoleContext { instructor: model.clone(), player: model, params: params.clone(), seed: 7 };
     let role = spoken(language, params);
     let instruction = match language {
         Language::En => ("Why does salt melt ice?", "It lowers the freezing point."),
@@ -88,8 +88,8 @@ fn worked(params: &Params, language: Language, journal: &Arc<Memory>) -> Made {
         answer: instruction.1.to_owned(),
         language: None,
     }];
-    let (general, _) = general(params, &given, 7, std::num::NonZeroUsize::MIN);
-    runtime.block_on(super::work(&work, &role, None, &general, &|| ())).unwrap().unwrap()
+    let (general, _) = select_instructions(params, &given, 7, std::num::NonZeroUsize::MIN);
+    runtime.block_on(process_role(&context, &role, None, &general, &|| ())).unwrap().unwrap()
 }
 
 fn asked(journal: &Memory, ask: &str) -> usize {
@@ -98,22 +98,26 @@ fn asked(journal: &Memory, ask: &str) -> usize {
 
 #[test]
 fn the_figures_are_the_papers() {
-    let Params { min_segment, min_segment_turns, max_turn, max_segments, max_segment, script_based, .. } =
-        Params::default();
+    let Params {
+        min_segment, min_segment_turns, max_turn_words, max_segments, max_segment_words, script_based, ..
+    } = Params::default();
     assert_eq!((min_segment.en, min_segment.zh, min_segment_turns), (500, 1_000, 4));
-    assert_eq!((max_turn.en, max_turn.zh, max_segments, max_segment.en, script_based), (500, 500, 100, 2_000, 3));
+    assert_eq!(
+        (max_turn_words.en, max_turn_words.zh, max_segments, max_segment_words.en, script_based),
+        (500, 500, 100, 2_000, 3)
+    );
     let Params { script_agnostic, agnostic_calls, candidates, max_test, min_turns, max_instruction, .. } =
         Params::default();
     assert_eq!((script_agnostic, agnostic_calls, candidates, max_test), (10, 20, 400, 50));
     assert_eq!((min_turns, max_instruction.en), (25, 100));
-    let Params { test_every_instruction, test_every_role, held_out_general, few_shot, replies, form, .. } =
+    let Params { test_every_instruction, test_every_role, held_out_general, few_shot, replies, prompt_style, .. } =
         Params::default();
     assert_eq!((test_every_instruction, test_every_role, held_out_general), (5, 9, 500));
-    assert_eq!((few_shot, replies, form), (5, 6, Form::FewShotDialogue));
-    let Params { max_instructions, min_distinctness, keep, .. } = Params::default();
+    assert_eq!((few_shot, replies, prompt_style), (5, 6, Form::FewShotDialogue));
+    let Params { max_instructions, min_distinctness, dedup_keep_ratio, .. } = Params::default();
     assert_eq!((max_instructions.en, max_instructions.zh), (1_500, 1_479));
     assert_eq!(min_distinctness, crate::schema::Distinctness::Very, "the two best of four grades (Appendix D, 1)");
-    assert!((keep - 0.34).abs() < 1e-9);
+    assert!((dedup_keep_ratio - 0.34).abs() < 1e-9);
 }
 
 #[test]
@@ -201,7 +205,7 @@ fn a_second_look_asks_nothing_and_draws_differ() {
 fn section_3_2_role_gpt_has_three_forms() {
     for (form, messages) in [(Form::ZeroShot, 2), (Form::FewShotPrompt, 2), (Form::FewShotDialogue, 12)] {
         let journal: Arc<Memory> = Arc::default();
-        worked(&Params { form, ..small() }, Language::En, &journal);
+        worked(&Params { prompt_style: form, ..small() }, Language::En, &journal);
         let records = journal.0.lock().unwrap();
         let record = records.values().find(|record| record.ask == "instruct/general").expect("the call was journaled");
         assert_eq!(record.request.messages.len(), messages, "{form:?}");
@@ -213,13 +217,19 @@ fn section_3_2_role_gpt_has_three_forms() {
 
 #[test]
 fn appendix_k_the_prompt_says_that_excerpts_may_not_be_continuous() {
-    for (name, source) in PROMPTS.iter().filter(|(name, _)| name.contains("script_based")) {
-        let says = if name.ends_with("en") {
-            "may be hours or chapters apart"
-        } else {
-            "可能隔着几个时辰，甚至几章"
-        };
-        assert!(source.contains(says), "{name}");
+    for (language, says) in
+        [(Language::En, "may be hours or chapters apart"), (Language::Zh, "可能隔着几个时辰，甚至几章")]
+    {
+        let journal: Arc<Memory> = Arc::default();
+        worked(&small(), language, &journal);
+        let records = journal.0.lock().unwrap();
+        let mut prompts = records
+            .values()
+            .filter(|record| record.ask == "instruct/script_based")
+            .map(|record| record.request.messages.iter().map(|message| message.content.as_str()).collect::<String>())
+            .peekable();
+        assert!(prompts.peek().is_some(), "{language}: segments are asked about");
+        assert!(prompts.all(|prompt| prompt.contains(says)), "{language}");
     }
 }
 
@@ -238,7 +248,7 @@ fn templates_render() {
         worked(&params, language, &journal);
         let model = model(&journal);
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        runtime.block_on(grade(&model, &spoken(language, &params))).unwrap().unwrap();
+        runtime.block_on(grade_speech(&model, &spoken(language, &params))).unwrap().unwrap();
         let records = journal.0.lock().unwrap();
         let mut rendered: Vec<String> = records
             .values()

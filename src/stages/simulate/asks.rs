@@ -186,7 +186,7 @@ impl Ask for Direct {
         Shape::Json(schema)
     }
 
-    fn meant(&self, value: &Value) -> Option<Value> {
+    fn coerce(&self, value: &Value) -> Option<Value> {
         let chosen = self.chosen(value.get("next")?.as_str()?)?;
         let mut meant = value.clone();
         meant["next"] = json!(chosen);

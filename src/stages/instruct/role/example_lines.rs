@@ -1,0 +1,220 @@
+//! Standalone sentences of a role that fit other occasions, searchable by similarity to a text.
+
+use std::collections::BTreeSet;
+
+use super::Role;
+use crate::schema::{DialogueTurn, Language};
+use crate::text::bm25::Index;
+use crate::text::{asks, has_name, is_han, is_title, length, sentences, spoken};
+
+/// The maximum number of sentences for a reply.
+const MOST: usize = 8;
+
+/// Words that refer back, so that their sentence does not stand alone.
+const EN_BACK: [&str; 33] = [
+    "it",
+    "it's",
+    "it’s",
+    "he",
+    "he's",
+    "he’s",
+    "she",
+    "she's",
+    "she’s",
+    "they",
+    "they're",
+    "they’re",
+    "that",
+    "that's",
+    "that’s",
+    "this",
+    "those",
+    "these",
+    "and",
+    "but",
+    "or",
+    "because",
+    "so",
+    "then",
+    "which",
+    "his",
+    "her",
+    "its",
+    "their",
+    "him",
+    "them",
+    "either",
+    "neither",
+];
+/// The Chinese equivalent of [`EN_BACK`].
+const ZH_BACK: [&str; 29] = [
+    "他", "她", "它", "这", "這", "那", "可", "但", "而", "所以", "因为", "因為", "于是", "於是", "又", "也", "还",
+    "還", "便", "就", "此", "其", "再", "却", "卻", "不过", "不過", "然而", "倒",
+];
+
+/// Words that show that an English sentence makes a statement; without one it only answers a question.
+const EN_SAYS: [&str; 49] = [
+    "i",
+    "my",
+    "i'm",
+    "i've",
+    "i'll",
+    "i'd",
+    "we",
+    "we're",
+    "we've",
+    "is",
+    "isn't",
+    "are",
+    "aren't",
+    "am",
+    "was",
+    "wasn't",
+    "were",
+    "be",
+    "been",
+    "has",
+    "hasn't",
+    "have",
+    "haven't",
+    "had",
+    "do",
+    "don't",
+    "does",
+    "doesn't",
+    "did",
+    "didn't",
+    "will",
+    "won't",
+    "would",
+    "wouldn't",
+    "can",
+    "can't",
+    "could",
+    "couldn't",
+    "should",
+    "shouldn't",
+    "must",
+    "may",
+    "might",
+    "never",
+    "nobody",
+    "there's",
+    "what's",
+    "you've",
+    "you're",
+];
+
+/// The standalone sentences of a role, indexed for search.
+pub(in crate::stages::instruct) struct ExampleLines {
+    all: Vec<String>,
+    index: Index,
+}
+
+impl ExampleLines {
+    /// Collects them from the role's turns, or from the lines of its file if it has no turns. If no sentence stands
+    /// alone, all that are not questions are used.
+    pub(in crate::stages::instruct) fn new(role: &Role) -> Self {
+        let own: Vec<&str> =
+            role.dialogue.iter().filter(|turn| turn.role == role.name).map(|turn| spoken(&turn.content)).collect();
+        let own = if own.is_empty() { role.lines.iter().map(String::as_str).collect() } else { own };
+        let others: BTreeSet<&str> = role
+            .dialogue
+            .iter()
+            .map(|turn| turn.role.as_str())
+            .filter(|name| *name != role.name && *name != DialogueTurn::NARRATOR)
+            .collect();
+        let said: Vec<&str> = own.iter().flat_map(|line| sentences(line)).filter(|sentence| !asks(sentence)).collect();
+        let taken = |fits: &dyn Fn(&str) -> bool| {
+            let mut seen = BTreeSet::new();
+            let fit = said.iter().filter(|sentence| fits(sentence) && seen.insert(**sentence));
+            fit.map(|sentence| (*sentence).to_owned()).collect::<Vec<String>>()
+        };
+        let mut all = taken(&|sentence| stands(sentence, &others, role.language));
+        if all.is_empty() {
+            all = taken(&|sentence| length(sentence, role.language) > 1);
+        }
+        Self { index: Index::new(&all), all }
+    }
+
+    /// Returns sentences, the most similar to a text first; if fewer share a word with it, others evenly spread over
+    /// all are added.
+    pub(in crate::stages::instruct) fn nearest(&self, text: &str) -> Vec<String> {
+        let mut places: Vec<usize> = self.index.nearest(text, MOST / 2).into_iter().map(|(place, _)| place).collect();
+        let step = self.all.len().div_ceil(MOST).max(1);
+        // The offset depends on the text; otherwise a role would add the same sentences everywhere.
+        let start = text.chars().map(|c| c as usize).sum::<usize>() % step;
+        for place in (start..self.all.len()).step_by(step).chain(0..self.all.len()) {
+            if places.len() >= MOST {
+                break;
+            }
+            if !places.contains(&place) {
+                places.push(place);
+            }
+        }
+        places.into_iter().map(|place| self.all[place].clone()).collect()
+    }
+}
+
+/// Whether a sentence fits another occasion: complete, of medium length, without references back and without names.
+fn stands(sentence: &str, others: &BTreeSet<&str>, language: Language) -> bool {
+    let bounds = if language == Language::Zh { 6..=26 } else { 4..=16 };
+    let quotes = |c: char| matches!(c, '“' | '”' | '"' | '‘' | '「' | '」' | '『' | '』' | ':' | '：');
+    bounds.contains(&length(sentence, language))
+        && sentence.ends_with(['.', '!', '。', '！'])
+        && !sentence.contains(quotes)
+        && match language {
+            Language::En => {
+                let words: Vec<&str> = sentence.split_whitespace().collect();
+                let plain = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+                let is_name = |word: &&str| {
+                    word.starts_with(char::is_uppercase) && !matches!(plain(word).split(['\'', '’']).next(), Some("i"))
+                };
+                sentence.starts_with(char::is_uppercase)
+                    && !EN_BACK.contains(&plain(words[0]).as_str())
+                    && words.iter().any(|word| EN_SAYS.contains(&plain(word).replace('’', "'").as_str()))
+                    && !words[1..].iter().any(is_name)
+            }
+            Language::Zh => {
+                let names = |name: &&&str| {
+                    let given: String = name.chars().skip(1).collect();
+                    has_name(sentence, name)
+                        || (given.chars().filter(|c| is_han(*c)).count() > 1 && sentence.contains(&given))
+                };
+                let called = sentence.split(['，', '！', '、']).next().is_some_and(is_title);
+                !ZH_BACK.iter().any(|word| sentence.starts_with(word))
+                    && !called
+                    && !others.iter().any(|name| names(&name))
+            }
+        }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{act, role};
+    use super::*;
+
+    #[test]
+    fn only_what_stands_by_itself_is_a_saying() {
+        let acts = [act(&[
+            "Bo: Is the lamp lit?",
+            "Ann: (turns) The lamp is lit and the oil is low. On the shelf by the door. He said so. Ask the miller, Bo.",
+            "Bo: Did you sell the boat?",
+            "Ann: A boat is never sold, only lent. Did you think otherwise? But no.",
+        ])];
+        let sayings = ExampleLines::new(&role("Ann", Language::En, &acts));
+        assert_eq!(sayings.all, ["The lamp is lit and the oil is low.", "A boat is never sold, only lent."]);
+        assert_eq!(sayings.nearest("How is a boat built?")[0], "A boat is never sold, only lent.");
+        assert_eq!(sayings.nearest("Zebra").len(), 2, "something to say there always is");
+        let acts = [act(&["老周: 船还来么？", "阿满: 水不骗人，船总要来的。那便等着。老周，你先回去。你急什么？"])];
+        let sayings = ExampleLines::new(&role("阿满", Language::Zh, &acts));
+        assert_eq!(sayings.all, ["水不骗人，船总要来的。"]);
+        let acts = [act(&[
+            "老周: 船還來麼？",
+            "阿滿: 水不騙人，船總要來的。這就是命，誰躲得了。還有三里水路。卻沒有人來接。不過水總會退。倒是個好天氣。",
+        ])];
+        assert_eq!(ExampleLines::new(&role("阿滿", Language::Zh, &acts)).all, ["水不騙人，船總要來的。"]);
+        let acts = [act(&["Bo: Well?", "Ann: So it is."])];
+        assert_eq!(ExampleLines::new(&role("Ann", Language::En, &acts)).all, ["So it is."]);
+    }
+}
