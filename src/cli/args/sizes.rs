@@ -1,9 +1,9 @@
-//! Parses sizes, split names and values of `split`.
+//! Parses sizes, fractions, split names and values.
 
 use crate::dataset::split::{HoldOut, Part, Size, UNUSED};
 
 /// Parses `[SPLIT:]COLUMN=VALUE`.
-pub(super) fn hold(text: &str, rest: &str) -> Option<HoldOut> {
+pub(in crate::cli) fn hold(text: &str, rest: &str) -> Option<HoldOut> {
     let (column, value) = text.split_once('=')?;
     let (split, column) = column.split_once(':').unwrap_or(("test", column));
     let is_sound = !column.is_empty() && !value.is_empty() && split_name(split).is_ok() && split != rest;
@@ -60,6 +60,14 @@ pub(crate) fn bytes(text: &str) -> Result<u64, String> {
     };
     let count = digits.trim().parse::<u64>().ok().filter(|count| *count > 0);
     count.and_then(|count| count.checked_mul(unit)).ok_or_else(|| "expected a size such as 500MB".to_owned())
+}
+
+/// Parses a fraction above 0 and at most 1.
+pub(super) fn positive_share(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(share) if share > 0.0 && share <= 1.0 => Ok(share),
+        _ => Err("expected a number above 0 and at most 1".to_owned()),
+    }
 }
 
 #[cfg(test)]
