@@ -11,10 +11,9 @@ mod clock;
 
 use std::path::Path;
 
-use dramaturg::books::read;
 use dramaturg::llm::Tokenizer;
 use dramaturg::schema::{Chunk, Language};
-use dramaturg::stages::chunk::{Params, chapters, chunk};
+use dramaturg::stages::chunk::{Params, chapters, chunk, read};
 
 use self::clock::{Clock, on_core};
 

@@ -13,8 +13,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use dramaturg::attribution;
-use dramaturg::books::read;
 use dramaturg::schema::{Book, Grounded, Language};
+use dramaturg::stages::chunk::read;
 use dramaturg::stages::extract::{BookFacts, ground};
 
 use self::clock::Clock;

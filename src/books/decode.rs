@@ -4,7 +4,7 @@
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{CoderResult, Encoding, UTF_8, UTF_16BE, UTF_16LE};
 
-use super::error::ChunkError;
+use super::error::ReadError;
 
 /// How many bytes are examined to detect an encoding. A chapter shows it as well as a whole book.
 const SAMPLE: usize = 1 << 15;
@@ -20,19 +20,19 @@ pub(crate) fn decode(
     path: &str,
     bytes: Vec<u8>,
     label: Option<&str>,
-) -> Result<(String, &'static Encoding), ChunkError> {
+) -> Result<(String, &'static Encoding), ReadError> {
     let (text, encoding) = decoded(path, bytes, label)?;
     Ok((with_line_feeds(text), encoding))
 }
 
-fn decoded(path: &str, mut bytes: Vec<u8>, label: Option<&str>) -> Result<(String, &'static Encoding), ChunkError> {
+fn decoded(path: &str, mut bytes: Vec<u8>, label: Option<&str>) -> Result<(String, &'static Encoding), ReadError> {
     let path = || path.to_owned();
     let marked = Encoding::for_bom(&bytes);
     let mark = marked.map_or(0, |(_, length)| length);
     let marked = marked.map(|(encoding, _)| encoding);
     if let Some(label) = label {
         let encoding = Encoding::for_label(label.as_bytes())
-            .ok_or_else(|| ChunkError::Label { path: path(), label: label.to_owned() })?;
+            .ok_or_else(|| ReadError::Label { path: path(), label: label.to_owned() })?;
         // The byte order mark takes precedence.
         let encoding = marked.unwrap_or(encoding);
         return Ok((replaced(encoding, &bytes[mark..]).0, encoding));
@@ -40,11 +40,11 @@ fn decoded(path: &str, mut bytes: Vec<u8>, label: Option<&str>) -> Result<(Strin
     bytes.drain(..mark);
     if let Some(encoding) = marked.filter(|encoding| *encoding != UTF_8).or_else(|| utf_16(&bytes)) {
         if bytes.len() % 2 == 1 {
-            return Err(ChunkError::Cut { path: path(), encoding: encoding.name() });
+            return Err(ReadError::Cut { path: path(), encoding: encoding.name() });
         }
         let (text, bad) = replaced(encoding, &bytes);
         if bad > 0 {
-            return Err(ChunkError::Undecodable { path: path(), encoding: encoding.name() });
+            return Err(ReadError::Undecodable { path: path(), encoding: encoding.name() });
         }
         return Ok((text, encoding));
     }
@@ -56,21 +56,21 @@ fn decoded(path: &str, mut bytes: Vec<u8>, label: Option<&str>) -> Result<(Strin
     };
     if bytes.contains(&0) {
         let offset = bytes.iter().position(|byte| *byte == 0).unwrap_or_default() + mark;
-        return Err(ChunkError::Binary { path: path(), offset });
+        return Err(ReadError::Binary { path: path(), offset });
     }
     if let Some(Bad { count, first, cut }) = almost_utf_8(&bytes, marked.is_some()) {
         if cut {
-            return Err(ChunkError::Cut { path: path(), encoding: UTF_8.name() });
+            return Err(ReadError::Cut { path: path(), encoding: UTF_8.name() });
         }
         let line = bytes[..first].split(|byte| *byte == b'\n').count();
-        return Err(ChunkError::Damaged { path: path(), count, line, offset: first + mark });
+        return Err(ReadError::Damaged { path: path(), count, line, offset: first + mark });
     }
     let guess = declared(&bytes).unwrap_or_else(|| statistics(&bytes));
     // GB18030 decodes everything that GBK does, and characters that GBK lacks.
     let encoding = if guess == encoding_rs::GBK { encoding_rs::GB18030 } else { guess };
     let (text, bad) = replaced(encoding, &bytes);
     if bad > 0 && bad * 200 > text.chars().count() {
-        return Err(ChunkError::Undecodable { path: path(), encoding: encoding.name() });
+        return Err(ReadError::Undecodable { path: path(), encoding: encoding.name() });
     }
     Ok((text, encoding))
 }
@@ -272,7 +272,7 @@ mod tests {
     const TRADITIONAL: &str =
         "河邊有一座舊水車，三十年沒有轉過。守水車的老人姓陸，人都叫他陸三更。\n「今夜漲水。」陸三更說。\n";
 
-    fn found(bytes: &[u8], label: Option<&str>) -> Result<(String, &'static str), ChunkError> {
+    fn found(bytes: &[u8], label: Option<&str>) -> Result<(String, &'static str), ReadError> {
         decode("x.txt", bytes.to_vec(), label).map(|(text, encoding)| (text, encoding.name()))
     }
 
@@ -377,7 +377,7 @@ mod tests {
             let mut encoded: Vec<u8> = text.encode_utf16().flat_map(bytes).collect();
             assert_eq!(found(&encoded, None), Ok((text, name)));
             encoded.pop();
-            assert_eq!(found(&encoded, None), Err(ChunkError::Cut { path: "x.txt".to_owned(), encoding: name }));
+            assert_eq!(found(&encoded, None), Err(ReadError::Cut { path: "x.txt".to_owned(), encoding: name }));
         }
     }
 
@@ -387,7 +387,7 @@ mod tests {
             let text = text.trim_end();
             let cut = &text.as_bytes()[..text.len() - missing];
             let error = found(cut, None).expect_err("cut");
-            assert_eq!(error, ChunkError::Cut { path: "x.txt".to_owned(), encoding: "UTF-8" });
+            assert_eq!(error, ReadError::Cut { path: "x.txt".to_owned(), encoding: "UTF-8" });
             assert!(error.to_string().contains("truncated"), "{error}");
             assert!(found(cut, Some("utf-8")).expect("forced").0.ends_with('\u{fffd}'));
         }
@@ -421,7 +421,7 @@ mod tests {
         let mut bytes = ZH.as_bytes().to_vec();
         bytes.insert(ZH.len() - 1, 0xff);
         let error = found(&bytes, None).expect_err("damaged");
-        assert_eq!(error, ChunkError::Damaged { path: "x.txt".to_owned(), count: 1, line: 2, offset: ZH.len() - 1 });
+        assert_eq!(error, ReadError::Damaged { path: "x.txt".to_owned(), count: 1, line: 2, offset: ZH.len() - 1 });
         assert!(found(&bytes, Some("utf-8")).expect("forced").0.contains('\u{fffd}'));
     }
 }

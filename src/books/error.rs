@@ -2,7 +2,7 @@
 
 /// The reason why a file cannot be read as a book.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ChunkError {
+pub enum ReadError {
     /// The file holds no text.
     #[error("failed to read `{path}` as a book: the file is empty; remove it from the books")]
     Empty {
@@ -152,19 +152,6 @@ pub enum ChunkError {
         /// The system's error message.
         cause: String,
     },
-    /// The selection names chapters that the book does not have.
-    #[error(
-        "failed to select chapters {choice} of `{path}`: {}; list them with `dramaturg chunk BOOK --chapters`",
-        if *.count == 0 { "no chapters were found in it".to_owned() } else { format!("it has {count}") }
-    )]
-    Choice {
-        /// The path as given.
-        path: String,
-        /// The selection.
-        choice: String,
-        /// The number of chapters in the book.
-        count: u32,
-    },
 }
 
 /// Formats a range of lines, preceded by the range of objects if given.
@@ -185,7 +172,7 @@ mod tests {
 
     #[test]
     fn one_is_no_plural() {
-        let damaged = |count| ChunkError::Damaged { path: "a.txt".to_owned(), count, line: 3, offset: 9 }.to_string();
+        let damaged = |count| ReadError::Damaged { path: "a.txt".to_owned(), count, line: 3, offset: 9 }.to_string();
         assert!(
             damaged(1).contains("except for one invalid sequence, on line 3 (byte 9); fix it, or"),
             "{}",
@@ -194,7 +181,7 @@ mod tests {
         assert!(damaged(2).contains("except for 2 invalid sequences, the first on line 3 (byte 9); fix them, or"));
         let lines = |first, last, count, entries| {
             let (path, cause) = ("a.json".to_owned(), "it has no `content`".to_owned());
-            ChunkError::Lines { path, count, first, last, entries, cause }.to_string()
+            ReadError::Lines { path, count, first, last, entries, cause }.to_string()
         };
         assert!(
             lines(1, 1, 1, Some((21, 21)))

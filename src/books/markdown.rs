@@ -1,15 +1,17 @@
 //! Finds the headings of Markdown: `# A title`, and a title underlined with `=` or `-`. Does not change the text.
 
-use super::html::markup::one_line;
-use super::reader::Points;
-use crate::schema::Mark;
-use crate::stages::chunk::chapters::headings;
+use super::html::one_line;
+use super::raw_book::{MAX_HEADINGS, RawHeading};
+
+/// Whether a file extension is that of Markdown.
+pub(super) fn is_markdown(extension: &str) -> bool {
+    matches!(extension, "md" | "markdown")
+}
 
 /// Returns the headings of a text, except those in fenced code and YAML front matter. Stops soon after the maximum
 /// number of headings of a book.
-pub(crate) fn marks(text: &str) -> Vec<Mark> {
-    let mut marks = Vec::new();
-    let mut points = Points::new(text);
+pub(super) fn headings(text: &str) -> Vec<RawHeading> {
+    let mut headings = Vec::new();
     let mut fence: Option<&str> = None;
     // The previous line, if it can be an underlined title.
     let mut above: Option<(usize, &str)> = None;
@@ -17,7 +19,7 @@ pub(crate) fn marks(text: &str) -> Vec<Mark> {
     let mut at = 0;
     let mut yaml = text.starts_with("---\n") || text.starts_with("---\r\n");
     for (index, raw) in text.split_inclusive('\n').enumerate() {
-        if marks.len() > headings::MOST {
+        if headings.len() > MAX_HEADINGS {
             break;
         }
         let start = at;
@@ -48,7 +50,7 @@ pub(crate) fn marks(text: &str) -> Vec<Mark> {
         let mut mark = |start: usize, depth: u8, title: &str| {
             let title = one_line(title.trim().trim_end_matches('#').trim_matches(['*', '_', ' ']));
             if !title.is_empty() {
-                marks.push(Mark { start: points.at(start), depth, title });
+                headings.push(RawHeading { start, depth, title });
             }
         };
         let hashes = words.bytes().take_while(|byte| *byte == b'#').count();
@@ -69,7 +71,7 @@ pub(crate) fn marks(text: &str) -> Vec<Mark> {
         above = (after_blank && underline.is_none() && words.len() < 200).then_some((start + indent, words));
         after_blank = false;
     }
-    marks
+    headings
 }
 
 #[cfg(test)]
@@ -79,12 +81,13 @@ mod tests {
     #[test]
     fn both_kinds_of_headings_are_found() {
         let text = "---\ntitle: Rain\n# no\n---\nRain\n====\n\n## Mud ##\n\nWords # no\n\n### **Sun**\n```\n# code\n```\n\n河灯\n---\n正文\n\n---\n\ntwo lines\nof prose\n---\n#nor this\n    # code\n";
-        let found: Vec<(u8, String)> = marks(text).into_iter().map(|mark| (mark.depth, mark.title)).collect();
+        let found: Vec<(u8, String)> =
+            headings(text).into_iter().map(|heading| (heading.depth, heading.title)).collect();
         let expected = [(1, "Rain"), (2, "Mud"), (3, "Sun"), (2, "河灯")];
         assert_eq!(found, expected.map(|(depth, title)| (depth, title.to_owned())));
-        for mark in marks(text) {
-            let line: String = text.chars().skip(mark.start as usize).take(12).collect();
-            assert!(line.contains(&mark.title[..3]), "{mark:?}");
+        for heading in headings(text) {
+            let line: String = text[heading.start..].chars().take(12).collect();
+            assert!(line.contains(&heading.title[..3]), "{heading:?}");
         }
     }
 }

@@ -1,14 +1,22 @@
-//! Reading books: bytes become text with the marks of their format (headings, page ends, titles). Knows nothing of chapters
-//! beyond those marks.
+//! Reading books: bytes become text with the marks of their format (headings, pages, boilerplate, titles).
+//!
+//! Finding the story and its chapters is left to `stages::chunk`.
 
 mod decode;
+mod detection;
 mod epub;
 mod error;
-pub(crate) mod html;
+mod fountain;
+mod html;
 mod jsonl;
-pub(crate) mod language;
+mod limits;
 mod markdown;
-pub(crate) mod reader;
+mod path;
+mod raw_book;
+mod reader;
 
-pub use error::ChunkError;
-pub use reader::{Books, MAX_BYTES, books, read};
+pub use error::ReadError;
+pub use fountain::is_scene_heading;
+pub use limits::MAX_BYTES;
+pub use raw_book::{ContentsEntry, MAX_HEADINGS, Page, RawBoilerplate, RawBook, RawHeading};
+pub use reader::{RawBooks, raw_books};

@@ -152,7 +152,7 @@ impl Reader {
         for entry in (0..count).map(|index| child("/books/paths", &index.to_string())) {
             let patterns = document.strings(&child(&entry, "path"));
             let text = |key: &str| document.value.pointer(&child(&entry, key)).and_then(Value::as_str);
-            let chapters = match text("chapters").map(str::parse::<chunk::Choice>).transpose() {
+            let chapters = match text("chapters").map(str::parse::<chunk::ChapterFilter>).transpose() {
                 Ok(choice) => choice,
                 Err(error) => {
                     let problem = Problem::new(document.at(&child(&entry, "chapters")), error.to_string());

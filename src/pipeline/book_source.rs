@@ -64,15 +64,15 @@ impl Shelf {
             Ok(books) => books,
             Err(error) => return vec![Err(error)],
         };
-        let list = |(place, book): (usize, Result<Book, books::ChunkError>)| {
+        let list = |(place, book): (usize, Result<Book, books::ReadError>)| {
             let (ReadBook { book, chunks, .. }, rejects) = self.cut(file, book?)?;
-            let book = Book { text: String::new(), marks: Vec::new(), matter: Vec::new(), ..book };
+            let book = Book { text: String::new(), marked_headings: Vec::new(), boilerplate: Vec::new(), ..book };
             Ok((Listed { book, chunks: chunks.len() as u64, at: (file, place) }, rejects))
         };
         books.enumerate().map(list).collect()
     }
 
-    fn open(&self, file: usize) -> Result<books::Books<BufReader<File>>, BookError> {
+    fn open(&self, file: usize) -> Result<chunk::Books<BufReader<File>>, BookError> {
         open_books(&self.files[file].path, self.params.encoding.as_deref())
     }
 
@@ -97,7 +97,7 @@ impl Shelf {
 pub(super) struct Rereader {
     shelf: Arc<Shelf>,
     /// The open file, with the index of its next book.
-    open: Option<(usize, usize, books::Books<BufReader<File>>)>,
+    open: Option<(usize, usize, chunk::Books<BufReader<File>>)>,
 }
 
 impl Rereader {
@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     fn shelf(folder: &std::path::Path, names: &[&str], chapters: Option<&str>) -> Arc<Shelf> {
-        let chapters = chapters.map(|chapters| chapters.parse::<chunk::Choice>().unwrap());
+        let chapters = chapters.map(|chapters| chapters.parse::<chunk::ChapterFilter>().unwrap());
         let file =
             |name: &&str| BookPath { path: folder.join(name), chapters: chapters.clone(), ..BookPath::default() };
         Arc::new(Shelf::new(names.iter().map(file).collect(), chunk::Params::default(), None))

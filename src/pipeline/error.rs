@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use super::summary::Summary;
-use crate::books::ChunkError;
+use crate::books::ReadError;
 use crate::config::PipelineError;
 use crate::llm::AskError;
 use crate::prompt::PromptError;
+use crate::stages::chunk::ChapterFilterError;
 use crate::stages::export::ExportError;
 use crate::store::StoreError;
 
@@ -105,7 +106,10 @@ pub enum BookError {
     },
     /// The file could not be parsed as a book.
     #[error(transparent)]
-    Chunk(#[from] ChunkError),
+    Read(#[from] ReadError),
+    /// A selection of chapters does not fit its book.
+    #[error(transparent)]
+    Chapters(#[from] ChapterFilterError),
     /// The file changed between listing and reading.
     #[error("`{}` changed during the run", path.display())]
     Changed {

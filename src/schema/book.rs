@@ -24,7 +24,7 @@ pub enum Format {
 
 /// A heading marked as such by the book's format.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mark {
+pub struct MarkedHeading {
     /// Start of its text in code points of the decoded text.
     pub start: u32,
     /// Depth in the structure of the book, from 1 for the outermost.
@@ -33,15 +33,57 @@ pub struct Mark {
     pub title: String,
 }
 
+/// Kind of text that belongs to a book but not to its story. Its name is the reject reason.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BoilerplateKind {
+    /// Title pages, prefaces and other text before the story.
+    FrontMatter,
+    /// Notes, advertisements and other text after the story.
+    BackMatter,
+    /// Copyright pages, and a distributor's licence and header.
+    Licence,
+    /// A table of contents.
+    Contents,
+    /// A list of illustrations.
+    Illustrations,
+    /// A note of the transcriber.
+    TranscriberNote,
+    /// A part of the story that the pipeline file does not select.
+    NotChosen,
+    /// A page whose text is in ignored elements only.
+    EmptyPage,
+    /// A page that is listed but cannot be read.
+    MissingPage,
+}
+
+impl BoilerplateKind {
+    /// Returns the reject reason.
+    #[must_use]
+    pub const fn reason(self) -> &'static str {
+        match self {
+            Self::FrontMatter => "front_matter",
+            Self::BackMatter => "back_matter",
+            Self::Licence => "licence",
+            Self::Contents => "contents",
+            Self::Illustrations => "illustrations",
+            Self::TranscriberNote => "transcriber_note",
+            Self::NotChosen => "not_chosen",
+            Self::EmptyPage => "empty_page",
+            Self::MissingPage => "missing_page",
+        }
+    }
+}
+
 /// A passage that the book's format marks as boilerplate, such as the copyright page of an EPUB.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Matter {
+pub struct Boilerplate {
     /// Start in code points of the decoded text.
     pub start: u32,
     /// End in code points of the decoded text (exclusive); equal to `start` if the passage is missing from the text.
     pub end: u32,
-    /// Reject reason, such as `contents` or `licence`.
-    pub reason: &'static str,
+    /// Kind of boilerplate, which is also the reject reason.
+    pub kind: BoilerplateKind,
     /// What marks it as boilerplate, in a few words.
     pub detail: String,
 }
@@ -73,9 +115,9 @@ pub struct Book {
     /// Whether it is a play or screenplay, in which names precede the speeches.
     pub script: bool,
     /// Headings marked by the format, in order; empty for plain text.
-    pub marks: Vec<Mark>,
+    pub marked_headings: Vec<MarkedHeading>,
     /// Boilerplate marked by the format, in order.
-    pub matter: Vec<Matter>,
+    pub boilerplate: Vec<Boilerplate>,
 }
 
 /// Kind of division that a heading opens.

@@ -16,7 +16,7 @@ mod sample;
 mod scene;
 mod slug;
 
-pub use book::{Book, Chapter, Chunk, Format, Level, Mark, Matter};
+pub use book::{Boilerplate, BoilerplateKind, Book, Chapter, Chunk, Format, Level, MarkedHeading};
 pub use character::{Attribute, Character, CharacterFile, CharacterType, Visibility, public, worldview_key};
 pub use conversation::{Candidate, Conversation, EndedBy, Line, Quality, Turn, TurnKind, Verdict};
 pub use dimension::Dimension;

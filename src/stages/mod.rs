@@ -24,7 +24,7 @@ pub fn prompts() -> impl Iterator<Item = (&'static str, &'static str)> {
 #[must_use]
 pub fn answers() -> Vec<(&'static str, Value)> {
     vec![
-        answer::<chunk::FindBorder>(),
+        answer::<chunk::FindBoundary>(),
         answer::<extract::FindScenes>(),
         answer::<extract::RepairLines>(),
         answer::<extract::DescribeScene>(),

@@ -6,8 +6,10 @@
 pub mod bm25;
 mod calendar;
 pub mod duplicates;
+mod language;
 mod mojibake;
 mod names;
+mod offsets;
 mod paragraphs;
 mod refusals;
 mod secrets;
@@ -17,8 +19,10 @@ mod topics;
 mod words;
 
 pub use calendar::{DAYS, MONTHS};
+pub use language::{main_language, other_language};
 pub use mojibake::{Damage, damage};
 pub use names::PlainName;
+pub use offsets::{CodePoints, count_code_points, single_spaced};
 pub use paragraphs::{Shape, is_wrapped, paragraph_starts};
 pub use refusals::{
     bare_name, declines, has_name, is_cut, is_name, label, may_refuse, name_words, refuses, reveals_model,

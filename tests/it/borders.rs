@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
+use dramaturg::attribution;
 use dramaturg::llm::{Answered, Budget, Journal, JournalError, Model, OfflineOptions, Record, Session};
 use dramaturg::prompt::Prompts;
 use dramaturg::schema::{Chunk, Language, Scene};
 use dramaturg::stages::{chunk, extract};
-use dramaturg::{attribution, books};
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 
@@ -55,7 +55,7 @@ fn scenes(chunk: &Chunk, lines: &[(String, String)], continues: bool, unfinished
 /// Cuts and extracts a book; `unfinished` says whether the model tells that a chunk breaks its scene off.
 async fn scenes_of(language: Language, border: Value, unfinished: bool) -> (Vec<Chunk>, Vec<Scene>) {
     let (lines, told) = crate::support::talk(language, 36);
-    let book = books::read("a_book.txt", told.as_bytes(), None).expect("reads");
+    let book = chunk::read("a_book.txt", told.as_bytes(), None).expect("reads");
     assert_eq!(book.language, language);
     let max_tokens = dramaturg::llm::estimate_tokens(&told) * 2 / 5;
     let params = chunk::Params { max_tokens, ..chunk::Params::default() };
@@ -75,8 +75,9 @@ async fn scenes_of(language: Language, border: Value, unfinished: bool) -> (Vec<
     // Each round reads what the script made of the one before; a scene's prompt shows what was carried into it.
     let mut last = (Vec::new(), Vec::new());
     for _ in 0..6 {
-        let (chunks, rejects) =
-            chunk::borders(|_| &model, &params, &book, planned.clone()).await.expect("the borders are asked about");
+        let (chunks, rejects) = chunk::adjust_boundaries(|_| &model, &params, &book, planned.clone())
+            .await
+            .expect("the borders are asked about");
         assert!(rejects.is_empty(), "{rejects:?}");
         for chunk in &chunks {
             let draw = format!("{}/scenes", chunk.id());

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use dramaturg::attribution;
 use dramaturg::llm::{Answered, Budget, Journal, JournalError, Model, OfflineOptions, Record, Session};
 use dramaturg::prompt::Prompts;
 use dramaturg::schema::{Chunk, Grounded, Language, Reject, Scene};
 use dramaturg::stages::extract;
 use dramaturg::stages::extract::{BookFacts, FoundLine, FoundScene, FoundScenes, RepairedLine, RepairedLines};
 use dramaturg::stages::{chunk, prompts};
-use dramaturg::{attribution, books};
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 
@@ -61,7 +61,7 @@ pub(super) struct Read {
 }
 
 pub(super) fn read(name: &str, bytes: &[u8], max_tokens: Option<u32>) -> Read {
-    let book = books::read(name, bytes, None).expect("reads");
+    let book = chunk::read(name, bytes, None).expect("reads");
     let mut params = chunk::Params::default();
     if let Some(max_tokens) = max_tokens {
         params.max_tokens = max_tokens;

@@ -2,9 +2,9 @@
 
 use std::io::{Cursor, Write as _};
 
-use dramaturg::books::{ChunkError, books};
+use dramaturg::books::ReadError;
 use dramaturg::schema::Book;
-use dramaturg::stages::chunk::{Params, chapters, chunk};
+use dramaturg::stages::chunk::{Params, books, chapters, chunk};
 use encoding_rs::{BIG5, GB18030, SHIFT_JIS, WINDOWS_1252};
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -282,7 +282,7 @@ fn changed(mut bytes: Vec<u8>, changes: &[Change], seeds: &[(&str, Vec<u8>)]) ->
 
 /// Checks what became of a file whose contents, unpacked, have so many bytes.
 fn check(name: &str, bytes: &[u8], size: usize) {
-    let found: Vec<Result<Book, ChunkError>> = books(name, Cursor::new(bytes), None).collect();
+    let found: Vec<Result<Book, ReadError>> = books(name, Cursor::new(bytes), None).collect();
     assert!(!found.is_empty() && found.len() <= size + 1, "{} books and errors", found.len());
     for book in found {
         match book {
@@ -300,13 +300,13 @@ fn check_book(book: &Book, size: usize) {
     assert!(book.text.len() <= size * 3 + 16, "{} bytes of {size}", book.text.len());
     assert!(!book.slug.is_empty() && !book.slug.contains(['/', '\\', '.']), "{}", book.slug);
     assert!(!book.title.trim().is_empty() && !book.title.contains(['\n', '\0']), "{:?}", book.title);
-    assert!(book.marks.is_sorted_by_key(|mark| mark.start));
-    for mark in &book.marks {
+    assert!(book.marked_headings.is_sorted_by_key(|mark| mark.start));
+    for mark in &book.marked_headings {
         assert!(mark.start <= length && !mark.title.is_empty() && !mark.title.contains(['\n', '\0']), "{mark:?}");
     }
-    assert!(book.matter.is_sorted_by_key(|matter| matter.start));
-    assert!(book.matter.windows(2).all(|pair| pair[0].end <= pair[1].start));
-    assert!(book.matter.iter().all(|matter| matter.start <= matter.end && matter.end <= length));
+    assert!(book.boilerplate.is_sorted_by_key(|matter| matter.start));
+    assert!(book.boilerplate.windows(2).all(|pair| pair[0].end <= pair[1].start));
+    assert!(book.boilerplate.iter().all(|matter| matter.start <= matter.end && matter.end <= length));
     let chapters = chapters(book);
     assert!(chapters.windows(2).all(|pair| pair[0].start <= pair[1].start));
     assert!(chapters.iter().all(|chapter| chapter.start <= chapter.end && chapter.end <= length));
@@ -347,7 +347,7 @@ proptest! {
 #[test]
 fn sound_files_are_read() {
     for (name, bytes) in seeds() {
-        let found: Vec<Result<Book, ChunkError>> = books(name, Cursor::new(&bytes), None).collect();
+        let found: Vec<Result<Book, ReadError>> = books(name, Cursor::new(&bytes), None).collect();
         assert!(found.iter().all(Result::is_ok), "{name}: {found:?}");
         for book in found.into_iter().flatten() {
             assert!(
@@ -412,5 +412,5 @@ fn a_crowded_epub_costs_no_more_than_its_size() {
     files[4].1 = format!("<html><body>{}</body></html>", of(&|n| format!("<p id='c{n}'>河灯{n}"))).into();
     files.extend((0..MANY / 2).map(|n| (format!("OEBPS/p{n}.xhtml"), b"<p>x<nav>y</nav>".to_vec())));
     let book = read_all("a.epub", &zipped(&files, true));
-    assert_eq!(book.matter.iter().filter(|matter| matter.reason == "missing_page").count(), MANY * 3 / 2);
+    assert_eq!(book.boilerplate.iter().filter(|matter| matter.kind.reason() == "missing_page").count(), MANY * 3 / 2);
 }

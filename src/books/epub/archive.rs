@@ -9,18 +9,18 @@ use zip::result::ZipError;
 use zip::unstable::read::ZipIterable;
 
 use crate::books::decode;
-use crate::books::error::ChunkError;
-use crate::books::reader::MAX_BYTES;
+use crate::books::error::ReadError;
+use crate::books::limits::MAX_BYTES;
 
 /// The maximum number of files in an archive. A book has a few hundred.
 const MOST_FILES: usize = 100_000;
 /// The maximum size of an archive's directory in bytes, including comments.
 const MOST_DIRECTORY: u64 = 32_000_000;
 /// The maximum size of a document that only lists pages, in bytes.
-pub(crate) const MOST_LISTING: u64 = 32_000_000;
+pub(super) const MOST_LISTING: u64 = 32_000_000;
 
 /// An archive with a limit on the total size unpacked from it.
-pub(crate) struct Archive<'a, R> {
+pub(super) struct Archive<'a, R> {
     path: &'a str,
     source: &'a mut R,
     entries: Vec<OwnedZipFileEntry>,
@@ -32,9 +32,9 @@ pub(crate) struct Archive<'a, R> {
 }
 
 impl<'a, R: BufRead + Seek> Archive<'a, R> {
-    pub(crate) fn open(path: &'a str, source: &'a mut R) -> Result<Self, ChunkError> {
-        let broken = |error: ZipError| ChunkError::Epub { path: path.to_owned(), cause: error.to_string() };
-        let crowded = || ChunkError::Epub {
+    pub(super) fn open(path: &'a str, source: &'a mut R) -> Result<Self, ReadError> {
+        let broken = |error: ZipError| ReadError::Epub { path: path.to_owned(), cause: error.to_string() };
+        let crowded = || ReadError::Epub {
             path: path.to_owned(),
             cause: format!("its directory lists more files than the limit of {MOST_FILES}"),
         };
@@ -61,12 +61,12 @@ impl<'a, R: BufRead + Seek> Archive<'a, R> {
         Ok(Self { path, source, entries, names, folded, left: MAX_BYTES })
     }
 
-    pub(crate) fn broken(&self, cause: String) -> ChunkError {
-        ChunkError::Epub { path: self.path.to_owned(), cause }
+    pub(super) fn broken(&self, cause: String) -> ReadError {
+        ReadError::Epub { path: self.path.to_owned(), cause }
     }
 
     /// Returns the error for an archive that is not an EPUB.
-    pub(crate) fn no_epub(&self) -> ChunkError {
+    pub(super) fn no_epub(&self) -> ReadError {
         let format = if self.names.contains_key("word/document.xml") {
             "a Word document"
         } else if self.names.contains_key("content.xml") {
@@ -74,23 +74,23 @@ impl<'a, R: BufRead + Seek> Archive<'a, R> {
         } else {
             "a zip archive but not an EPUB"
         };
-        ChunkError::Format { path: self.path.to_owned(), format }
+        ReadError::Format { path: self.path.to_owned(), format }
     }
 
     /// Returns the path of the package document, if there is exactly one, for archives without a container file.
-    pub(crate) fn only_package(&self) -> Option<String> {
+    pub(super) fn only_package(&self) -> Option<String> {
         let is_package = |name: &&String| name.len() > 4 && name.to_ascii_lowercase().ends_with(".opf");
         let mut packages = self.names.keys().filter(is_package);
         packages.next().filter(|_| packages.next().is_none()).cloned()
     }
 
     /// Returns the index of an entry by name.
-    pub(crate) fn find(&self, name: &str) -> Option<usize> {
+    pub(super) fn find(&self, name: &str) -> Option<usize> {
         self.names.get(name).or_else(|| self.folded.get(&name.to_lowercase())).copied()
     }
 
     /// Unpacks and decodes an entry of at most `most` bytes. Returns `None` if the archive lacks it.
-    pub(crate) fn text(&mut self, name: &str, most: u64) -> Result<Option<String>, ChunkError> {
+    pub(super) fn text(&mut self, name: &str, most: u64) -> Result<Option<String>, ReadError> {
         let Some(index) = self.find(name) else { return Ok(None) };
         let bytes = self.bytes(index, name, most)?;
         self.left -= bytes.len() as u64;
@@ -98,7 +98,7 @@ impl<'a, R: BufRead + Seek> Archive<'a, R> {
         match decode::decode(&within, bytes, None) {
             Ok((text, _)) => Ok(Some(text)),
             // A page with a few bad bytes is still readable; each becomes U+FFFD.
-            Err(ChunkError::Damaged { .. } | ChunkError::Cut { .. }) => {
+            Err(ReadError::Damaged { .. } | ReadError::Cut { .. }) => {
                 let bytes = self.bytes(index, name, MAX_BYTES)?;
                 Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
             }
@@ -106,10 +106,10 @@ impl<'a, R: BufRead + Seek> Archive<'a, R> {
         }
     }
 
-    fn bytes(&mut self, index: usize, name: &str, most: u64) -> Result<Vec<u8>, ChunkError> {
+    fn bytes(&mut self, index: usize, name: &str, most: u64) -> Result<Vec<u8>, ReadError> {
         let path = self.path;
-        let protected = || ChunkError::Protected { path: path.to_owned() };
-        let broken = |cause: String| ChunkError::Epub { path: path.to_owned(), cause };
+        let protected = || ReadError::Protected { path: path.to_owned() };
+        let broken = |cause: String| ReadError::Epub { path: path.to_owned(), cause };
         let torn = |error: String| broken(format!("`{name}` cannot be unpacked: {error}"));
         let bound = most.min(self.left);
         let entry = self.entries[index].as_ref();
@@ -137,14 +137,14 @@ impl<'a, R: BufRead + Seek> Archive<'a, R> {
     }
 }
 
-pub(crate) fn too_large(path: &str) -> ChunkError {
+pub(super) fn too_large(path: &str) -> ReadError {
     let bound = MAX_BYTES / 1_000_000;
-    ChunkError::TooLarge { path: path.to_owned(), megabytes: bound, bound }
+    ReadError::TooLarge { path: path.to_owned(), megabytes: bound, bound }
 }
 
 /// Resolves a relative address: decodes escapes and removes `.` and `..`, never above the archive's root. Returns path
 /// and fragment.
-pub(crate) fn resolve(from: &str, href: &str) -> (String, String) {
+pub(super) fn resolve(from: &str, href: &str) -> (String, String) {
     let (path, fragment) = href.split_once('#').unwrap_or((href, ""));
     let path = unescape(path).replace('\\', "/");
     let folder = if path.starts_with('/') || path.is_empty() {
@@ -184,4 +184,22 @@ fn unescape(text: &str) -> String {
         }
     }
     String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::resolve;
+
+    #[test]
+    fn addresses_are_resolved() {
+        for (from, href, path, fragment) in [
+            ("OEBPS/toc.ncx", "Text/a%20b.xhtml#x", "OEBPS/Text/a b.xhtml", "x"),
+            ("OEBPS/nav.xhtml", "../a.xhtml", "a.xhtml", ""),
+            ("nav.xhtml", "/OEBPS/./a.xhtml", "OEBPS/a.xhtml", ""),
+            ("OEBPS/nav.xhtml", "#top", "OEBPS/nav.xhtml", "top"),
+            ("a/b/c", "../../../../%E6%B2%B3%", "河%", ""),
+        ] {
+            assert_eq!(resolve(from, href), (path.to_owned(), fragment.to_owned()), "{href}");
+        }
+    }
 }

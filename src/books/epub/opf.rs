@@ -2,48 +2,47 @@
 //!
 //! Works on unpacked markup. Broken markup is read as far as possible.
 
-use crate::books::html::markup::{Syntax, Token, one_line, tokens};
-use crate::books::html::reason;
-use crate::books::html::tags::{Tag, local};
+use crate::books::html::{Syntax, Tag, Token, kind_of_types, local, one_line, tokens};
+use crate::schema::BoilerplateKind;
 
 /// The package document (OPF).
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Package {
-    pub(crate) title: String,
-    pub(crate) author: String,
+pub(super) struct Package {
+    pub(super) title: String,
+    pub(super) author: String,
     /// The files of the package.
-    pub(crate) items: Vec<Item>,
+    pub(super) items: Vec<Item>,
     /// The ids of the pages in reading order, each with whether it is linear.
-    pub(crate) spine: Vec<(String, bool)>,
+    pub(super) spine: Vec<(String, bool)>,
     /// The id of the EPUB 2 contents document (NCX).
-    pub(crate) ncx: Option<String>,
-    /// The reject reasons of pages, by address, from types such as `toc` or `title-page`.
-    pub(crate) guide: Vec<(String, &'static str)>,
+    pub(super) ncx: Option<String>,
+    /// The kinds of pages, by address, from types such as `toc` or `title-page`.
+    pub(super) guide: Vec<(String, BoilerplateKind)>,
 }
 
 /// A file of the package.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Item {
-    pub(crate) id: String,
-    pub(crate) href: String,
-    pub(crate) media_type: String,
-    pub(crate) nav: bool,
+pub(super) struct Item {
+    pub(super) id: String,
+    pub(super) href: String,
+    pub(super) media_type: String,
+    pub(super) nav: bool,
 }
 
 /// An entry of the table of contents.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Entry {
-    pub(crate) depth: u8,
-    pub(crate) title: String,
+pub(super) struct Entry {
+    pub(super) depth: u8,
+    pub(super) title: String,
     /// Empty for an entry without a link.
-    pub(crate) href: String,
+    pub(super) href: String,
 }
 
 /// The maximum number of entries read. No book has a longer table of contents.
 const MOST_ENTRIES: usize = 50_000;
 
 /// Returns the path of the package document from `META-INF/container.xml`.
-pub(crate) fn rootfile(container: &str) -> Option<String> {
+pub(super) fn rootfile(container: &str) -> Option<String> {
     let mut found = None;
     tokens(container, Syntax::Xhtml, |token| {
         if let Token::Start(tag) = token
@@ -57,7 +56,7 @@ pub(crate) fn rootfile(container: &str) -> Option<String> {
 }
 
 /// Returns the addresses listed as encrypted in `META-INF/encryption.xml`.
-pub(crate) fn encrypted(encryption: &str) -> Vec<String> {
+pub(super) fn encrypted(encryption: &str) -> Vec<String> {
     let mut found = Vec::new();
     tokens(encryption, Syntax::Xhtml, |token| {
         if let Token::Start(tag) = token
@@ -70,7 +69,7 @@ pub(crate) fn encrypted(encryption: &str) -> Vec<String> {
 }
 
 /// Parses a package document.
-pub(crate) fn package(source: &str) -> Package {
+pub(super) fn package(source: &str) -> Package {
     let mut package = Package::default();
     let mut within = None;
     tokens(source, Syntax::Xhtml, |token| match token {
@@ -88,8 +87,8 @@ pub(crate) fn package(source: &str) -> Package {
                 "spine" => package.ncx = tag.get("toc").map(str::to_owned),
                 "itemref" => package.spine.push((get("idref"), get("linear") != "no")),
                 "reference" => {
-                    if let Some(reason) = guide(&get("type")) {
-                        package.guide.push((get("href"), reason));
+                    if let Some(kind) = guide_kind(&get("type")) {
+                        package.guide.push((get("href"), kind));
                     }
                 }
                 _ => {}
@@ -107,17 +106,17 @@ pub(crate) fn package(source: &str) -> Package {
     package
 }
 
-/// Returns the reject reason for a type of the guide (EPUB 2) or the landmarks (EPUB 3).
-fn guide(kind: &str) -> Option<&'static str> {
-    match kind.to_ascii_lowercase().as_str() {
-        "title-page" => Some("front_matter"),
-        "notes" => Some("back_matter"),
-        kind => reason(kind),
+/// Returns the kind of a page for a type of the guide (EPUB 2) or the landmarks (EPUB 3).
+fn guide_kind(name: &str) -> Option<BoilerplateKind> {
+    match name.to_ascii_lowercase().as_str() {
+        "title-page" => Some(BoilerplateKind::FrontMatter),
+        "notes" => Some(BoilerplateKind::BackMatter),
+        name => kind_of_types(name),
     }
 }
 
 /// Parses the table of contents of EPUB 2 (NCX).
-pub(crate) fn ncx(source: &str) -> Vec<Entry> {
+pub(super) fn ncx(source: &str) -> Vec<Entry> {
     let mut entries: Vec<Entry> = Vec::new();
     let (mut in_map, mut in_label, mut depth) = (false, false, 0_u8);
     let mut full = false;
@@ -155,7 +154,7 @@ pub(crate) fn ncx(source: &str) -> Vec<Entry> {
 }
 
 /// Parses the table of contents of EPUB 3 (a page with `<nav epub:type="toc">`).
-pub(crate) fn nav(source: &str) -> Vec<Entry> {
+pub(super) fn nav(source: &str) -> Vec<Entry> {
     let mut entries: Vec<Entry> = Vec::new();
     let (mut in_toc, mut in_entry, mut depth) = (false, false, 0_u8);
     let mut full = false;
@@ -242,7 +241,7 @@ mod tests {
             [("a%20b.xhtml", false), ("nav.xhtml", true)]
         );
         assert_eq!(package.spine, [("a".to_owned(), true), ("n".to_owned(), false)]);
-        assert_eq!(package.guide, [("nav.xhtml".to_owned(), "contents")]);
+        assert_eq!(package.guide, [("nav.xhtml".to_owned(), BoilerplateKind::Contents)]);
         assert_eq!(package.ncx.as_deref(), Some("ncx"));
     }
 

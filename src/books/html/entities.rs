@@ -10,7 +10,7 @@ use memchr::memchr;
 const LONGEST_REFERENCE: usize = 40;
 
 /// Passes a text to `take` in pieces, with character references replaced.
-pub(crate) fn pieces(mut text: &str, mut take: impl FnMut(&str)) {
+pub(in crate::books) fn pieces(mut text: &str, mut take: impl FnMut(&str)) {
     while let Some(at) = memchr(b'&', text.as_bytes()) {
         let (before, rest) = text.split_at(at);
         let named = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'#';
@@ -28,7 +28,7 @@ pub(crate) fn pieces(mut text: &str, mut take: impl FnMut(&str)) {
 }
 
 /// Returns a text with character references replaced.
-pub(crate) fn resolved(text: &str) -> Cow<'_, str> {
+pub(in crate::books) fn resolved(text: &str) -> Cow<'_, str> {
     if !text.contains('&') {
         return Cow::Borrowed(text);
     }

@@ -4,11 +4,12 @@
 //! ends at the next block that it cannot contain, or with its parent block, and its text is kept: a page number in the
 //! text is better than a page missing from it. Stores no text itself.
 
+use super::elements::{BOUNDARIES, boundary};
 use super::tags::Tag;
 
 /// The kind of an ignored element, which determines what it may contain and so where it ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(super) enum Kind {
     /// Code, which is never written. Ends at any block.
     Code,
     /// A ruby reading. Ends at the next one and with its `ruby`.
@@ -26,68 +27,8 @@ pub(crate) enum Kind {
 /// The maximum number of unclosed ignored elements inside each other. More are broken markup, not deep nesting.
 const MOST_OPEN: usize = 16;
 
-/// Elements at whose start or end no inline element continues.
-const BOUNDARIES: &[&str] = &[
-    "address",
-    "article",
-    "aside",
-    "blockquote",
-    "body",
-    "caption",
-    "center",
-    "dd",
-    "details",
-    "div",
-    "dl",
-    "dt",
-    "fieldset",
-    "figcaption",
-    "figure",
-    "footer",
-    "form",
-    "h1",
-    "h2",
-    "h3",
-    "h4",
-    "h5",
-    "h6",
-    "header",
-    "hgroup",
-    "hr",
-    "li",
-    "main",
-    "nav",
-    "ol",
-    "p",
-    "pre",
-    "section",
-    "summary",
-    "table",
-    "tbody",
-    "td",
-    "th",
-    "thead",
-    "tr",
-    "ul",
-];
-
-fn boundary(name: &str) -> Option<usize> {
-    BOUNDARIES.binary_search(&name).ok()
-}
-
-/// Whether an element starts and ends a paragraph, a list item or a table cell.
-pub(crate) fn is_boundary(name: &str) -> bool {
-    boundary(name).is_some()
-}
-
-/// Whether a tag of this name ends an unclosed title.
-pub(crate) fn ends_title(name: &str) -> bool {
-    boundary(name).is_some()
-        || matches!(name, "title" | "meta" | "link" | "base" | "style" | "script" | "head" | "html")
-}
-
 /// Returns the kind of an ignored element, or `None` if its text is part of the book.
-pub(crate) fn kind(tag: &Tag) -> Option<Kind> {
+pub(super) fn kind(tag: &Tag) -> Option<Kind> {
     match tag.name.as_ref() {
         "script" | "style" => Some(Kind::Code),
         "rt" | "rp" | "rtc" => Some(Kind::Ruby),
@@ -139,34 +80,34 @@ impl<S> Skip<S> {
 
 /// An ignored element that ended.
 #[derive(Debug)]
-pub(crate) struct Ended<S> {
-    pub(crate) kind: Kind,
+pub(super) struct Ended<S> {
+    pub(super) kind: Kind,
     /// Whether it ended at its own end tag.
-    pub(crate) own: bool,
+    pub(super) own: bool,
     /// The reader's state when the element started.
-    pub(crate) before: S,
+    pub(super) before: S,
 }
 
 /// The open ignored elements, outermost first. `S` is the state that the reader gets back when one ends.
 #[derive(Debug)]
-pub(crate) struct Skips<S>(Vec<Skip<S>>);
+pub(super) struct Skips<S>(Vec<Skip<S>>);
 
 impl<S> Skips<S> {
-    pub(crate) const fn new() -> Self {
+    pub(super) const fn new() -> Self {
         Self(Vec::new())
     }
 
     /// Whether text is currently not written at all.
-    pub(crate) fn hold_code(&self) -> bool {
+    pub(super) fn hold_code(&self) -> bool {
         self.0.last().is_some_and(|skip| skip.kind == Kind::Code)
     }
 
-    pub(crate) const fn is_empty(&self) -> bool {
+    pub(super) const fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Opens an ignored element. One inside another of the same name is part of that one.
-    pub(crate) fn push(&mut self, kind: Kind, name: &str, before: S) {
+    pub(super) fn push(&mut self, kind: Kind, name: &str, before: S) {
         if self.0.len() < MOST_OPEN && self.0.iter().all(|skip| skip.name != name) {
             let blocks = [0; BOUNDARIES.len()];
             self.0.push(Skip { name: name.to_owned(), kind, depth: 1, blocks, islands: 0, before });
@@ -174,7 +115,7 @@ impl<S> Skips<S> {
     }
 
     /// Handles a start tag, and returns the element that it ends. Must be called before [`Self::push`].
-    pub(crate) fn start(&mut self, name: &str, open: bool) -> Option<Ended<S>> {
+    pub(super) fn start(&mut self, name: &str, open: bool) -> Option<Ended<S>> {
         if self.0.is_empty() {
             return None;
         }
@@ -209,7 +150,7 @@ impl<S> Skips<S> {
     }
 
     /// Handles an end tag, and returns the element that it ends.
-    pub(crate) fn end(&mut self, name: &str) -> Option<Ended<S>> {
+    pub(super) fn end(&mut self, name: &str) -> Option<Ended<S>> {
         if self.0.is_empty() {
             return None;
         }
@@ -261,14 +202,4 @@ impl<S> Skips<S> {
 /// Whether an element inside a drawing or a formula may contain HTML.
 fn is_island(name: &str) -> bool {
     matches!(name, "foreignobject" | "desc" | "title" | "annotation-xml" | "mtext")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn boundaries_are_in_order() {
-        assert!(BOUNDARIES.is_sorted());
-    }
 }

@@ -10,12 +10,11 @@ use std::borrow::Cow;
 use memchr::memchr;
 
 use super::entities;
-pub(crate) use super::tags::Tag;
-use super::tags::Tags;
+use super::tags::{Tag, Tags};
 
 /// The syntax of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Syntax {
+pub(in crate::books) enum Syntax {
     /// As in browsers: `<title>` and some other elements contain raw text.
     Html,
     /// As XML: only scripts and styles do.
@@ -27,21 +26,21 @@ const LONGEST_DECLARATION: usize = 4096;
 
 /// A token of markup.
 #[derive(Debug)]
-pub(crate) enum Token<'t, 'a> {
+pub(in crate::books) enum Token<'t, 'a> {
     Start(&'t Tag<'a>),
     End(&'t str),
     Text(&'t str),
 }
 
 /// Puts a text on one line with single spaces, without invisible characters.
-pub(crate) fn one_line(text: &str) -> String {
+pub(in crate::books) fn one_line(text: &str) -> String {
     let mut line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     line.retain(|c| !c.is_control());
     line
 }
 
 /// Passes the tokens of some markup, broken or not, to `take` in one pass.
-pub(crate) fn tokens<'a>(source: &'a str, syntax: Syntax, mut take: impl FnMut(Token<'_, 'a>)) {
+pub(in crate::books) fn tokens<'a>(source: &'a str, syntax: Syntax, mut take: impl FnMut(Token<'_, 'a>)) {
     let mut markup = Markup { source, syntax, tags: Tags::new(source), absent: Vec::new() };
     let mut tag = Tag::default();
     // Text that was not passed on yet starts at `from`.

@@ -18,8 +18,8 @@ use std::collections::BTreeSet;
 
 use memchr::memchr;
 
+use super::elements::{is_boundary, is_known};
 use super::entities::resolved;
-use super::ignored_elements::is_boundary;
 
 /// The maximum length of an attribute value, in bytes. Longer values hold pictures, not words.
 const LONGEST_VALUE: usize = 4096;
@@ -31,9 +31,9 @@ const LONGEST_JUNK: usize = 120;
 /// A start tag: its name in lower case and the attributes in [`ATTRIBUTES`]. Other attributes are dropped while
 /// parsing.
 #[derive(Debug, Default)]
-pub(crate) struct Tag<'a> {
-    pub(crate) name: Cow<'a, str>,
-    pub(crate) closed: bool,
+pub(in crate::books) struct Tag<'a> {
+    pub(in crate::books) name: Cow<'a, str>,
+    pub(in crate::books) closed: bool,
     attributes: Vec<(&'static str, Cow<'a, str>)>,
 }
 
@@ -97,45 +97,25 @@ const BARE: &[&str] = &[
     "selected",
 ];
 
-/// The elements of HTML, including those of old versions.
-#[rustfmt::skip]
-const ELEMENTS: &[&str] = &[
-    "a", "abbr", "acronym", "address", "applet", "area", "article", "aside", "audio", "b", "base", "basefont", "bdi", "bdo",
-    "bgsound", "big", "blink", "blockquote", "body", "br", "button", "canvas", "caption", "center", "cite", "code", "col",
-    "colgroup", "data", "datalist", "dd", "del", "details", "dfn", "dialog", "dir", "div", "dl", "dt", "em", "embed",
-    "fieldset", "figcaption", "figure", "font", "footer", "form", "frame", "frameset", "h1", "h2", "h3", "h4", "h5", "h6",
-    "head", "header", "hgroup", "hr", "html", "i", "iframe", "image", "img", "input", "ins", "isindex", "kbd", "keygen",
-    "label", "legend", "li", "link", "listing", "main", "map", "mark", "marquee", "math", "menu", "menuitem", "meta", "meter",
-    "nav", "nobr", "noembed", "noframes", "noscript", "object", "ol", "optgroup", "option", "output", "p", "param", "picture",
-    "plaintext", "pre", "progress", "q", "rb", "rp", "rt", "rtc", "ruby", "s", "samp", "script", "search", "section", "select",
-    "slot", "small", "source", "spacer", "span", "strike", "strong", "style", "sub", "summary", "sup", "svg", "table", "tbody",
-    "td", "template", "textarea", "tfoot", "th", "thead", "time", "title", "tr", "track", "tt", "u", "ul", "var", "video",
-    "wbr", "xmp",
-];
-
-fn is_known(name: &str) -> bool {
-    matches!(name, "p" | "i" | "br" | "span" | "a" | "em") || ELEMENTS.binary_search(&name).is_ok()
-}
-
 impl Tag<'_> {
-    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+    pub(in crate::books) fn get(&self, name: &str) -> Option<&str> {
         self.attributes.iter().find(|(key, _)| *key == name).map(|(_, value)| value.as_ref())
     }
 
     /// Returns the name without its namespace prefix.
-    pub(crate) fn local(&self) -> &str {
+    pub(in crate::books) fn local(&self) -> &str {
         local(&self.name)
     }
 }
 
 /// Returns a name without its namespace prefix.
-pub(crate) fn local(name: &str) -> &str {
+pub(in crate::books) fn local(name: &str) -> &str {
     name.rsplit(':').next().unwrap_or(name)
 }
 
 /// A parser for the tags of a page.
 #[derive(Debug)]
-pub(crate) struct Tags<'a> {
+pub(in crate::books) struct Tags<'a> {
     source: &'a str,
     /// The names of end tags of elements unknown to HTML; filled on first use.
     ends: Option<BTreeSet<String>>,
@@ -190,12 +170,12 @@ fn lower(name: &str) -> Cow<'_, str> {
 }
 
 impl<'a> Tags<'a> {
-    pub(crate) const fn new(source: &'a str) -> Self {
+    pub(in crate::books) const fn new(source: &'a str) -> Self {
         Self { source, ends: None, opened: BTreeSet::new(), unquoted: [false; 2] }
     }
 
     /// Parses the start tag whose `<` is at `open` into `tag`, and returns the position after it. `None` if it is text.
-    pub(crate) fn start(&mut self, open: usize, tag: &mut Tag<'a>) -> Option<usize> {
+    pub(in crate::books) fn start(&mut self, open: usize, tag: &mut Tag<'a>) -> Option<usize> {
         let from = open + 1;
         let behind = self.name(from)?;
         tag.name = lower(&self.source[from..behind]);
@@ -219,7 +199,7 @@ impl<'a> Tags<'a> {
     }
 
     /// Parses the end tag whose `<` is at `open`, and returns its name and the position after it. `None` if it is text.
-    pub(crate) fn end(&mut self, open: usize, tag: &mut Tag<'a>) -> Option<(Cow<'a, str>, usize)> {
+    pub(in crate::books) fn end(&mut self, open: usize, tag: &mut Tag<'a>) -> Option<(Cow<'a, str>, usize)> {
         let from = open + 2;
         let behind = self.name(from)?;
         let name = lower(&self.source[from..behind]);
@@ -361,7 +341,7 @@ mod tests {
 
     #[test]
     fn names_are_in_order() {
-        assert!(ELEMENTS.is_sorted() && BARE.is_sorted() && ATTRIBUTES.is_sorted());
+        assert!(BARE.is_sorted() && ATTRIBUTES.is_sorted());
     }
 
     /// Parses the tag at the start of a text; returns its attributes and the text after it.

@@ -1,6 +1,5 @@
 //! Resolves patterns to book files and opens them; `chunk` parses their contents.
 
-use crate::books;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::BufReader;
@@ -16,7 +15,7 @@ pub struct BookPath {
     /// The file.
     pub path: PathBuf,
     /// The chapters to use; all if unset.
-    pub chapters: Option<chunk::Choice>,
+    pub chapters: Option<chunk::ChapterFilter>,
     /// The licence of its books, as stated in the pipeline file.
     pub license: Option<String>,
     /// The source of its books, as stated in the pipeline file.
@@ -41,12 +40,12 @@ pub fn book_paths(patterns: &[PathBuf]) -> Result<Vec<PathBuf>, BookError> {
 }
 
 /// Opens a file of books, which are read lazily, one at a time.
-pub fn open_books(path: &Path, encoding: Option<&str>) -> Result<books::Books<BufReader<File>>, BookError> {
+pub fn open_books(path: &Path, encoding: Option<&str>) -> Result<chunk::Books<BufReader<File>>, BookError> {
     let open = |source| BookError::Open { path: path.to_owned(), source };
     // A device or pipe may have no end, and opening a pipe blocks until it has a writer.
     if !std::fs::metadata(path).map_err(open)?.is_file() {
         return Err(open(std::io::Error::new(std::io::ErrorKind::InvalidInput, "not a regular file")));
     }
     let file = File::open(path).map_err(open)?;
-    Ok(books::books(&path.display().to_string(), BufReader::new(file), encoding))
+    Ok(chunk::books(&path.display().to_string(), BufReader::new(file), encoding))
 }

@@ -135,7 +135,7 @@ impl Runner {
         let (mut scenes, mut rejects) = (Vec::new(), Vec::new());
         let model = |language: Language| &**self.models.extractor.get(language);
         if self.loaded.file.chunk.plot_aware {
-            (chunks, rejects) = chunk::borders(model, &self.loaded.file.chunk, &book, chunks).await?;
+            (chunks, rejects) = chunk::adjust_boundaries(model, &self.loaded.file.chunk, &book, chunks).await?;
         }
         let params = &self.loaded.file.extract;
         // State carried from chunk to chunk is kept per language.

@@ -6,9 +6,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::chapters::boilerplate::reasons::NOT_CHOSEN;
-use crate::books::ChunkError;
-use crate::schema::{Book, Chapter, Level, Matter};
+use crate::schema::{Boilerplate, BoilerplateKind, Book, Chapter, Level};
 
 /// Chapter numbers such as `1-12` or `1-3, 7, 20-`, counted from 1 in the order of the book.
 ///
@@ -16,14 +14,14 @@ use crate::schema::{Book, Chapter, Level, Matter};
 /// counted. A chapter extends to the next one: text before the first chapter belongs to the first, text after the last
 /// to the last, and the heading of a part to the chapter that it opens.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Choice {
+pub struct ChapterFilter {
     /// The first and last number of each range, sorted and disjoint. The last of an open range is `u32::MAX`.
     ranges: Vec<(u32, u32)>,
 }
 
-/// The reason why a text is not a chapter selection.
+/// The reason why a chapter selection is invalid, or does not fit a book.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ChoiceError {
+pub enum ChapterFilterError {
     /// A number or range is missing.
     #[error("expected a chapter number or a range in `{0}`")]
     Empty(String),
@@ -36,22 +34,35 @@ pub enum ChoiceError {
     /// A range ends before it starts.
     #[error("the range `{0}` ends before it starts")]
     Backwards(String),
+    /// The selection names chapters that the book does not have.
+    #[error(
+        "failed to select chapters {filter} of `{path}`: {}; list them with `dramaturg chunk BOOK --chapters`",
+        if *.count == 0 { "no chapters were found in it".to_owned() } else { format!("it has {count}") }
+    )]
+    Missing {
+        /// Path of the book as given.
+        path: String,
+        /// The selection.
+        filter: String,
+        /// Number of chapters in the book.
+        count: u32,
+    },
 }
 
-impl FromStr for Choice {
-    type Err = ChoiceError;
+impl FromStr for ChapterFilter {
+    type Err = ChapterFilterError;
 
-    fn from_str(text: &str) -> Result<Self, ChoiceError> {
+    fn from_str(text: &str) -> Result<Self, ChapterFilterError> {
         let mut ranges = Vec::new();
         for part in text.split([',', '，', '、']).map(str::trim) {
             if part.is_empty() {
-                return Err(ChoiceError::Empty(text.to_owned()));
+                return Err(ChapterFilterError::Empty(text.to_owned()));
             }
             let (first, last) = match part.split_once(['-', '–', '—']) {
                 Some((first, last)) => (first.trim(), Some(last.trim())),
                 None => (part, None),
             };
-            let place = |digits: &str| digits.parse::<u32>().map_err(|_| ChoiceError::NoRange(part.to_owned()));
+            let place = |digits: &str| digits.parse::<u32>().map_err(|_| ChapterFilterError::NoRange(part.to_owned()));
             let first = place(first)?;
             let last = match last {
                 None => first,
@@ -59,10 +70,10 @@ impl FromStr for Choice {
                 Some(last) => place(last)?,
             };
             if first == 0 {
-                return Err(ChoiceError::Zero(part.to_owned()));
+                return Err(ChapterFilterError::Zero(part.to_owned()));
             }
             if last < first {
-                return Err(ChoiceError::Backwards(part.to_owned()));
+                return Err(ChapterFilterError::Backwards(part.to_owned()));
             }
             ranges.push((first, last));
         }
@@ -78,7 +89,7 @@ impl FromStr for Choice {
     }
 }
 
-impl fmt::Display for Choice {
+impl fmt::Display for ChapterFilter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, (first, last)) in self.ranges.iter().enumerate() {
             f.write_str(if at == 0 { "" } else { ", " })?;
@@ -92,15 +103,15 @@ impl fmt::Display for Choice {
     }
 }
 
-impl Choice {
+impl ChapterFilter {
     /// Marks the chapters that are not selected as boilerplate in the book. Chapters and offsets do not change.
     ///
     /// Returns an error if a range starts after the last chapter. A range that only ends after it takes what there is.
-    pub fn apply(&self, book: &mut Book, chapters: &[Chapter]) -> Result<(), ChunkError> {
+    pub fn apply(&self, book: &mut Book, chapters: &[Chapter]) -> Result<(), ChapterFilterError> {
         let starts = starts(chapters);
         let count = u32::try_from(starts.len()).unwrap_or(u32::MAX);
         if self.ranges.iter().any(|(first, _)| *first > count) {
-            return Err(ChunkError::Choice { path: book.path.clone(), choice: self.to_string(), count });
+            return Err(ChapterFilterError::Missing { path: book.path.clone(), filter: self.to_string(), count });
         }
         let end = u32::try_from(book.text.chars().count()).unwrap_or(u32::MAX);
         // The start of a chapter number. The first chapter starts with the book; a number after the last is the end of
@@ -169,30 +180,28 @@ fn leave_out(book: &mut Book, start: u32, end: u32, first: u32, last: u32) {
     } else {
         format!("chapters {first} to {last} were not chosen")
     };
-    let mut matter = vec![Matter { start, end, reason: NOT_CHOSEN, detail }];
-    for known in book.matter.drain(..) {
+    let mut boilerplate = vec![Boilerplate { start, end, kind: BoilerplateKind::NotChosen, detail }];
+    for known in book.boilerplate.drain(..) {
         if known.start == known.end {
-            matter.push(known);
+            boilerplate.push(known);
             continue;
         }
         // Existing marks inside the range are replaced by it; of marks across its edges, the outer part is kept.
         if known.start < start {
-            matter.push(Matter { end: known.end.min(start), ..known.clone() });
+            boilerplate.push(Boilerplate { end: known.end.min(start), ..known.clone() });
         }
         if known.end > end {
-            matter.push(Matter { start: known.start.max(end), ..known });
+            boilerplate.push(Boilerplate { start: known.start.max(end), ..known });
         }
     }
-    matter.sort_by_key(|matter| (matter.start, matter.end));
-    book.matter = matter;
+    boilerplate.sort_by_key(|boilerplate| (boilerplate.start, boilerplate.end));
+    book.boilerplate = boilerplate;
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::books::read;
-    use crate::stages::chunk::chunks::chunk;
-    use crate::stages::chunk::{Params, chapters};
+    use crate::stages::chunk::{Params, chapters, chunk, read};
 
     const PROSE: &str = "It rained on the weir all that night, and nobody slept.\n\n";
 
@@ -205,7 +214,7 @@ mod tests {
             ("3–5，5—9、10", "3-10"),
             ("1-4294967295, 9", "1-"),
         ] {
-            assert_eq!(text.parse::<Choice>().map(|choice| choice.to_string()).as_deref(), Ok(shown), "{text}");
+            assert_eq!(text.parse::<ChapterFilter>().map(|choice| choice.to_string()).as_deref(), Ok(shown), "{text}");
         }
         for (text, part) in [
             ("", "expected a chapter number"),
@@ -216,7 +225,7 @@ mod tests {
             ("9-3", "ends before"),
             ("4294967296", "not a chapter number"),
         ] {
-            let error = text.parse::<Choice>().expect_err(text).to_string();
+            let error = text.parse::<ChapterFilter>().expect_err(text).to_string();
             assert!(error.contains(part), "{text}: {error}");
         }
     }
@@ -225,7 +234,7 @@ mod tests {
     fn chosen(path: &str, text: &str, choice: &str) -> Result<(String, Vec<(String, String)>), String> {
         let mut book = read(path, text.as_bytes(), None).expect("reads");
         let chapters = chapters(&book);
-        let choice: Choice = choice.parse().expect("a choice");
+        let choice: ChapterFilter = choice.parse().expect("a choice");
         choice.apply(&mut book, &chapters).map_err(|error| error.to_string())?;
         let (chunks, rejects) = chunk(&book, &chapters, &Params::default());
         let detail = |reject: &crate::schema::Reject| reject.detail.split(',').next().unwrap_or_default().to_owned();
@@ -243,7 +252,7 @@ mod tests {
             let (text, rejects) = chosen("rain.txt", &text, choice).expect("chosen");
             let told: Vec<&str> = ["Mud", "Sun", "Ash", "Oak"].into_iter().filter(|word| text.contains(word)).collect();
             let left: Vec<String> =
-                rejects.into_iter().filter(|(reason, _)| reason == NOT_CHOSEN).map(|(_, detail)| detail).collect();
+                rejects.into_iter().filter(|(reason, _)| reason == "not_chosen").map(|(_, detail)| detail).collect();
             (told.join(" "), left.join("; "), text)
         };
         let (all, left, whole) = told("1-");
@@ -277,7 +286,7 @@ mod tests {
         let text = (1..=9).map(|n| format!("Chapter {n}\n\n{}", PROSE.repeat(9))).collect::<Vec<_>>().concat();
         let mut book = read("rain.txt", text.as_bytes(), None).expect("reads");
         let chapters = chapters(&book);
-        "2-3, 7".parse::<Choice>().expect("a choice").apply(&mut book, &chapters).expect("there");
+        "2-3, 7".parse::<ChapterFilter>().expect("a choice").apply(&mut book, &chapters).expect("there");
         let (chunks, _) = chunk(&book, &chapters, &Params::default());
         let ends: Vec<(u32, u32)> = chunks.iter().map(|chunk| (chunk.start, chunk.end)).collect();
         assert_eq!(ends, [(chapters[1].start, chapters[3].start), (chapters[6].start, chapters[7].start)]);
@@ -294,13 +303,19 @@ mod tests {
 
     #[test]
     fn what_the_format_marks_is_cut_at_the_borders() {
-        let mark = |start, end| Matter { start, end, reason: "contents", detail: String::new() };
-        let mut book = Book { matter: vec![mark(0, 4), mark(5, 30), mark(12, 12)], ..Book::default() };
+        let mark = |start, end| Boilerplate { start, end, kind: BoilerplateKind::Contents, detail: String::new() };
+        let mut book = Book { boilerplate: vec![mark(0, 4), mark(5, 30), mark(12, 12)], ..Book::default() };
         leave_out(&mut book, 10, 20, 2, 2);
-        let left: Vec<(u32, u32, &str)> = book.matter.iter().map(|m| (m.start, m.end, m.reason)).collect();
+        let left: Vec<(u32, u32, &str)> = book.boilerplate.iter().map(|m| (m.start, m.end, m.kind.reason())).collect();
         assert_eq!(
             left,
-            [(0, 4, "contents"), (5, 10, "contents"), (10, 20, NOT_CHOSEN), (12, 12, "contents"), (20, 30, "contents")]
+            [
+                (0, 4, "contents"),
+                (5, 10, "contents"),
+                (10, 20, "not_chosen"),
+                (12, 12, "contents"),
+                (20, 30, "contents")
+            ]
         );
     }
 }

@@ -3,45 +3,20 @@
 //! The chunks of a book follow each other without gaps and together hold the whole story. Text around the story is
 //! returned as rejects.
 
-use memchr::memchr_iter;
-
 use super::Params;
-use super::chapters::boilerplate::Story;
-use super::chapters::sequence::rank;
-use crate::books::language::language;
-use crate::books::reader::Points;
+use super::chapters::levels::rank;
+use super::chapters::story::Story;
+use super::units::{Unit, Weight, units};
 use crate::llm::{Estimate, estimate_tokens};
 use crate::schema::{Book, Chapter, Chunk, Reject};
-use crate::text::{Shape, paragraph_starts};
-
-/// The cost of cutting after a unit. The unit of cost is a distance of one chunk length (`max_tokens`) from the ideal
-/// cut.
-mod cost {
-    /// Inside an open quotation.
-    pub(super) const OPEN: f64 = 0.3;
-    /// Inside a paragraph.
-    pub(super) const WITHIN: f64 = 0.2;
-    /// Between two paragraphs of dialogue.
-    pub(super) const TALK: f64 = 0.04;
-    /// At a scene break. Negative, so that cuts there are preferred.
-    pub(super) const BORDER: f64 = -0.15;
-}
+use crate::text::{CodePoints, main_language};
 
 /// The maximum number of bytes of a chapter that are cut at once, which bounds the memory for its paragraphs. Larger
 /// than any real chapter and most books.
-const STRETCH: usize = 1 << 22;
+const BLOCK: usize = 1 << 22;
+
 /// How many bytes before the end of such a block a better place to cut is searched for.
 const NEAR: usize = 1 << 16;
-
-/// A paragraph, or part of one that is too long. Offsets are in bytes; trailing blank lines are included.
-#[derive(Debug, Clone, Copy)]
-struct Unit {
-    start: usize,
-    end: usize,
-    weight: Weight,
-    /// The cost of a cut after this unit.
-    cost: f64,
-}
 
 /// A run of whole units.
 #[derive(Debug, Clone, Copy)]
@@ -49,30 +24,6 @@ struct Piece {
     start: usize,
     end: usize,
     weight: Weight,
-}
-
-/// The token count of a passage.
-#[derive(Debug, Clone, Copy)]
-struct Weight {
-    /// An upper bound on the tokens that the passage adds to a text.
-    tokens: u32,
-    /// The estimate, or `None` if tokens are counted exactly or the parts meet inside a word.
-    estimate: Option<Estimate>,
-}
-
-impl Weight {
-    fn of(text: &str, params: &Params) -> Self {
-        if let Some(tokenizer) = params.tokenizer {
-            return Self { tokens: tokenizer.count(text), estimate: None };
-        }
-        let estimate = Estimate::of(text);
-        Self { tokens: estimate.tokens(), estimate: Some(estimate) }
-    }
-
-    fn joined(self, next: Self) -> Self {
-        let estimate = self.estimate.zip(next.estimate).and_then(|(before, next)| before.joined(next));
-        Self { tokens: self.tokens.saturating_add(next.tokens), estimate }
-    }
 }
 
 /// Splits a book into chunks of at most `max_tokens`, and returns them with the rejects.
@@ -106,7 +57,7 @@ fn plan(text: &str, story: &Story, max: u32, params: &Params) -> Vec<Piece> {
     for &range in &story.ranges {
         let mut pieces: Vec<Piece> = Vec::new();
         for (start, end) in sections(text, range, &story.borders, max) {
-            for (start, end) in stretches(text, start, end) {
+            for (start, end) in blocks(text, start, end) {
                 let units = units(&text[start..end], start, max, params);
                 split(&units, max, &mut pieces);
             }
@@ -156,223 +107,21 @@ fn sections(text: &str, range: (usize, usize), borders: &[usize], max: u32) -> V
     sections
 }
 
-/// Cuts a range longer than [`STRETCH`] into blocks, between two paragraphs where possible.
-fn stretches(text: &str, start: usize, end: usize) -> impl Iterator<Item = (usize, usize)> {
+/// Cuts a range longer than [`BLOCK`] into blocks, between two paragraphs where possible.
+fn blocks(text: &str, start: usize, end: usize) -> impl Iterator<Item = (usize, usize)> {
     let mut start = start;
     std::iter::from_fn(move || {
         let begun = start;
-        start = if end - begun <= STRETCH {
+        start = if end - begun <= BLOCK {
             end
         } else {
-            let most = text.floor_char_boundary(begun + STRETCH);
+            let most = text.floor_char_boundary(begun + BLOCK);
             let near = text.ceil_char_boundary(most - NEAR);
             let after = |mark: &&str| text[near..most].rfind(*mark).map(|at| near + at + mark.len());
             ["\n\n", "\n\r\n", "\n", "。", " "].iter().find_map(after).unwrap_or(most)
         };
         (begun < start).then_some((begun, start))
     })
-}
-
-/// Splits a section into paragraphs, and paragraphs over the limit into sentences, then words, then characters.
-fn units(text: &str, offset: usize, max: u32, params: &Params) -> Vec<Unit> {
-    let mut units: Vec<Unit> = Vec::new();
-    let mut start = 0;
-    // The number of paragraphs that a quotation has been open for. A missing closing mark must not keep it open
-    // forever.
-    let mut open_over = 0;
-    for end in paragraph_ends(text) {
-        let around = Around { next: text[end..].trim_start(), open: (1..=6).contains(&open_over) };
-        let open = paragraph((&text[start..end], offset + start), around, max, params, &mut units);
-        open_over = if open { open_over + 1 } else { 0 };
-        start = end;
-    }
-    units
-}
-
-/// Returns the byte offsets where paragraphs end. Blank lines belong to the paragraph before them, leading ones to the
-/// first paragraph.
-pub(super) fn paragraph_ends(text: &str) -> Vec<usize> {
-    let (mut shapes, mut begins, mut at) = (Vec::<Shape>::new(), Vec::new(), 0);
-    for end in memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1).chain([text.len()]) {
-        if end == at {
-            continue;
-        }
-        let shape = Shape::of_line(&text[at..end]);
-        // Consecutive blank lines count as one.
-        if !(shape.is_blank() && shapes.last().is_some_and(|before| before.is_blank())) {
-            shapes.push(shape);
-            begins.push(at);
-        }
-        at = end;
-    }
-    let starts = paragraph_starts(&shapes);
-    let mut ends: Vec<usize> =
-        begins.into_iter().zip(starts).filter_map(|(at, is_start)| is_start.then_some(at)).skip(1).collect();
-    if at > 0 {
-        ends.push(at);
-    }
-    ends
-}
-
-/// The context of a paragraph.
-#[derive(Debug, Clone, Copy)]
-struct Around<'a> {
-    /// The text that follows, from the first word of the next paragraph.
-    next: &'a str,
-    /// Whether a quotation from an earlier paragraph is still open.
-    open: bool,
-}
-
-/// Splits a paragraph into units, and returns whether a quotation is open at its end.
-fn paragraph(
-    (text, offset): (&str, usize),
-    Around { next, open }: Around,
-    max: u32,
-    params: &Params,
-    units: &mut Vec<Unit>,
-) -> bool {
-    let words = text.trim();
-    let weight = Weight::of(text, params);
-    // An opening mark at the start of a paragraph repeats that the quotation is open.
-    let before = open && !starts_talk(words);
-    let open = opens(before, words);
-    let border =
-        is_border(words) || next.starts_with(is_ornament) && is_border(next.lines().next().unwrap_or("").trim());
-    let talk = starts_talk(words) && starts_talk(next);
-    let end_cost = if open {
-        cost::OPEN
-    } else if border {
-        cost::BORDER
-    } else if talk {
-        cost::TALK
-    } else {
-        0.0
-    };
-    if weight.tokens <= max {
-        units.push(Unit { start: offset, end: offset + text.len(), weight, cost: end_cost });
-        return open;
-    }
-    let mut start = 0;
-    let mut push = |end: usize, cost: f64, within_word: bool| {
-        let mut weight = Weight::of(&text[start..end], params);
-        // A word cut in two can count one token more joined than apart.
-        weight.tokens += u32::from(within_word);
-        units.push(Unit { start: offset + start, end: offset + end, weight, cost });
-        start = end;
-    };
-    // By the estimate, a character counts at most 4/3 tokens. A tokenizer may give each of its bytes one.
-    let most = if params.tokenizer.is_some() { max as usize / 8 } else { (max as usize / 2).saturating_sub(2) * 3 / 4 };
-    let (mut begun, mut within) = (0, before);
-    for end in sentence_ends(text) {
-        let sentence = &text[begun..end];
-        if params.weigh(sentence) > max {
-            for (at, within_word) in clause_ends(sentence, most) {
-                push(begun + at, cost::WITHIN * 2.0, within_word);
-            }
-        }
-        within = opens(within, sentence);
-        let cost = if within { cost::OPEN } else { cost::WITHIN };
-        push(end, if end == text.len() { end_cost } else { cost }, false);
-        begun = end;
-    }
-    open
-}
-
-/// Returns the byte offsets where sentences end, including the end of the text. Closing marks and spaces belong to the
-/// sentence before them.
-pub(super) fn sentence_ends(text: &str) -> Vec<usize> {
-    let mut ends = Vec::new();
-    let mut closing = false;
-    for (at, c) in text.char_indices() {
-        if matches!(c, '.' | '!' | '?' | '。' | '！' | '？' | '．' | '…') {
-            closing = true;
-        } else if closing && !(c.is_whitespace() || matches!(c, '”' | '"' | '’' | '\'' | '」' | '』' | '）' | ')'))
-        {
-            // A Latin full stop ends a sentence only before white space.
-            let before = text[..at].chars().next_back();
-            if before.is_some_and(char::is_whitespace) || !text[..at].ends_with('.') {
-                ends.push(at);
-            }
-            closing = false;
-        }
-    }
-    ends.push(text.len());
-    ends
-}
-
-/// Returns where a sentence over the limit is cut, excluding its own end, and whether each cut is inside a word. Cuts
-/// are at white space and commas where possible. No part has more than `most` characters, which never count more than
-/// half of the limit.
-fn clause_ends(text: &str, most: usize) -> Vec<(usize, bool)> {
-    let most = most.max(1);
-    let mut ends = Vec::new();
-    let (mut start, mut length, mut blank) = (0, 0, None);
-    for (at, c) in text.char_indices() {
-        if length >= most {
-            let (end, within_word) = match blank {
-                Some(blank) if blank > start => (blank, false),
-                _ => (at, c.is_alphanumeric()),
-            };
-            ends.push((end, within_word));
-            length = text[end..at].chars().count();
-            (start, blank) = (end, None);
-        }
-        length += 1;
-        if c.is_whitespace() || matches!(c, '，' | '、' | '；' | '：') {
-            blank = Some(at + c.len_utf8());
-        }
-    }
-    ends
-}
-
-/// Whether a paragraph ends inside a quotation. Marks that do not match are interpreted by what is open.
-pub(super) fn is_open(text: &str) -> bool {
-    opens(false, text)
-}
-
-/// Returns whether a quotation is open after `text`, given whether it was open before. Searches for quotation marks in
-/// blocks, since most text has none.
-fn opens(open: bool, text: &str) -> bool {
-    const BLOCK: usize = 32;
-    let (bytes, mut open) = (text.as_bytes(), open);
-    let mut look = |at: usize| match (bytes[at], at.checked_sub(2).and_then(|from| text.get(from..=at))) {
-        (b'"', _) | (_, Some("＂")) => open = !open,
-        (_, Some("“" | "「" | "『")) => open = true,
-        (_, Some("”" | "」" | "』")) => open = false,
-        _ => {}
-    };
-    let (Some((_, lasts)), Some((_, befores))) = (bytes.split_first(), bytes.split_last()) else { return open };
-    look(0);
-    let (blocks, rest) = lasts.as_chunks::<BLOCK>();
-    for (block, (lasts, befores)) in blocks.iter().zip(befores.as_chunks::<BLOCK>().0).enumerate() {
-        let marks: [bool; BLOCK] = std::array::from_fn(|at| may_quote(befores[at], lasts[at]));
-        if marks.iter().fold(false, |any, mark| any | mark) {
-            let places = (block * BLOCK + 1..).zip(marks).filter(|(_, mark)| *mark);
-            places.for_each(|(at, _)| look(at));
-        }
-    }
-    (bytes.len() - rest.len()..bytes.len()).for_each(look);
-    open
-}
-
-/// Whether a quotation mark may end with these two bytes. All marks but `"` have three bytes, and few other characters
-/// end like them.
-const fn may_quote(before: u8, last: u8) -> bool {
-    let print = before == 0x80 && (last & 0xfc == 0x8c || last & 0xfe == 0x9c);
-    last == b'"' || print || (before == 0xbc && last == 0x82)
-}
-
-fn starts_talk(text: &str) -> bool {
-    text.starts_with(['“', '"', '「', '『', '‘'])
-}
-
-/// Whether a line consists only of ornaments, as a scene break does.
-pub(super) fn is_border(line: &str) -> bool {
-    !line.is_empty() && line.chars().all(|c| c.is_whitespace() || is_ornament(c)) && line.chars().nth(40).is_none()
-}
-
-fn is_ornament(c: char) -> bool {
-    "*＊#＃~～-—_=•·…◇◆○●☆★※□■".contains(c)
 }
 
 /// Splits a section's units into even pieces of at most `max` tokens.
@@ -437,7 +186,7 @@ fn merge(pieces: &[Piece], max: u32, min_share: f64) -> Vec<Piece> {
 }
 
 fn records(book: &Book, chapters: &[Chapter], starts: &[usize], pieces: &[Piece], params: &Params) -> Vec<Chunk> {
-    let mut points = Points::new(&book.text);
+    let mut points = CodePoints::new(&book.text);
     let mut chunks = Vec::with_capacity(pieces.len());
     for (index, piece) in pieces.iter().enumerate() {
         let text = &book.text[piece.start..piece.end];
@@ -457,7 +206,7 @@ fn records(book: &Book, chapters: &[Chapter], starts: &[usize], pieces: &[Piece]
             book: book.slug.clone(),
             title: book.title.clone(),
             index: u32::try_from(index).unwrap_or(u32::MAX),
-            language: language(text),
+            language: main_language(text),
             chapter: opening(&book.text, chapters, starts, piece.start),
             start,
             end,
@@ -494,10 +243,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::books::read;
     use crate::llm::Tokenizer;
-    use crate::stages::chunk::chapters;
-    use crate::stages::chunk::chapters::count;
+    use crate::stages::chunk::breaks::is_open;
+    use crate::stages::chunk::{chapters, read};
+    use crate::text::count_code_points;
 
     fn book(text: &str) -> Book {
         read("a_book.txt", text.as_bytes(), None).expect("reads")
@@ -556,29 +305,16 @@ mod tests {
         assert!(cut(&text, 600).0[0].text.ends_with("* * *\n\n") || cut(&text, 600).0[1].text.starts_with("* * *"));
     }
 
-    proptest! {
-        #[test]
-        fn quotations_are_told_mark_by_mark(text in "[a-z ，。“”「」『』\"＂䀌㼂]{0,90}", open: bool) {
-            let told = text.chars().fold(open, |open, c| match c {
-                '"' | '＂' => !open,
-                '“' | '「' | '『' => true,
-                '”' | '」' | '』' => false,
-                _ => open,
-            });
-            prop_assert_eq!(opens(open, &text), told);
-        }
-    }
-
     #[test]
-    fn what_is_longer_than_any_chapter_is_cut_in_stretches() {
+    fn what_is_longer_than_any_chapter_is_cut_in_blocks() {
         for (part, ending) in
             [("The mill stood still.\n\n", "\n\n"), ("水车不动。", "。"), ("water ", " "), ("water", "")]
         {
-            let text = part.repeat(STRETCH * 5 / 2 / part.len());
-            let stretches: Vec<&str> = stretches(&text, 0, text.len()).map(|(from, to)| &text[from..to]).collect();
-            assert_eq!(stretches.len(), 3);
-            assert!(stretches.iter().all(|stretch| stretch.ends_with(ending) && stretch.len() <= STRETCH));
-            assert_eq!(stretches.concat(), text);
+            let text = part.repeat(BLOCK * 5 / 2 / part.len());
+            let blocks: Vec<&str> = blocks(&text, 0, text.len()).map(|(from, to)| &text[from..to]).collect();
+            assert_eq!(blocks.len(), 3);
+            assert!(blocks.iter().all(|block| block.ends_with(ending) && block.len() <= BLOCK));
+            assert_eq!(blocks.concat(), text);
         }
     }
 
@@ -605,14 +341,6 @@ mod tests {
         assert_eq!(reasons, ["front_matter", "front_matter", "back_matter", "licence"]);
         assert_eq!(rejects[1].id, format!("a-book@{}", text.find("PREFACE").expect("there")));
         assert!(chunks[0].text.starts_with("Chapter 1") && chunks[0].text.ends_with("by.\n\n"));
-    }
-
-    #[test]
-    fn short_lines_without_blanks_are_paragraphs_each() {
-        let talk = "“谁在外头？”老周问。\n“我。”\n他没有再说话。\n\n".repeat(9);
-        assert_eq!(paragraph_ends(&talk).len(), 27);
-        let wrapped = "The mill stood still that night, and the river\nwent by it under a sky that nobody looked\nat. So it went on.\n\n";
-        assert_eq!(paragraph_ends(&wrapped.repeat(9)).len(), 9);
     }
 
     #[test]
@@ -740,7 +468,7 @@ mod tests {
             for chunk in &chunks {
                 prop_assert_eq!(chunk.tokens, params.weigh(&chunk.text));
                 prop_assert!(chunk.tokens <= max, "{} > {max}: {:?}", chunk.tokens, chunk.text);
-                prop_assert_eq!(chunk.end - chunk.start, count(&chunk.text));
+                prop_assert_eq!(chunk.end - chunk.start, count_code_points(&chunk.text));
             }
             // No text is lost: what no chunk holds is blank or listed in a reject.
             let end = chunks.last().map_or(0, |chunk| chunk.end as usize);

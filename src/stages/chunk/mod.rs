@@ -1,17 +1,23 @@
 //! The `chunk` stage: turns a book's bytes into text, chapters, and chunks that fit a model's context.
 //!
-//! Everything except [`borders`] is a pure function of the bytes and the [`Params`]: it opens no file, asks no model,
+//! Everything except [`adjust_boundaries`] is a pure function of the bytes and the [`Params`]: it opens no file, asks no model,
 //! and runs in time linear in the length of the book.
 
 mod boundary;
+mod breaks;
 mod chapter_filter;
-pub(crate) mod chapters;
+mod chapters;
 mod chunks;
+mod prepare;
+mod units;
 
-pub use boundary::{Cut, FindBorder, FoundBorder, borders};
-pub use chapter_filter::{Choice, ChoiceError, places};
+pub use boundary::{Cut, FindBoundary, FoundBoundary, adjust_boundaries};
+pub(crate) use boundary::{Paragraph, window};
+pub(crate) use breaks::{is_open, is_scene_break};
+pub use chapter_filter::{ChapterFilter, ChapterFilterError, places};
 pub use chapters::chapters;
 pub use chunks::chunk;
+pub use prepare::{Books, books, read};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

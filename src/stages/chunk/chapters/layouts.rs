@@ -9,10 +9,8 @@
 use std::fmt::Write as _;
 
 use super::headings;
-use crate::books::read;
 use crate::schema::{Chapter, Language, Level};
-use crate::stages::chunk::chunks::chunk;
-use crate::stages::chunk::{Params, chapters};
+use crate::stages::chunk::{Params, chapters, chunk, read};
 
 const EN: &str = include_str!("layouts/en.txt");
 const ZH: &str = include_str!("layouts/zh.txt");
@@ -204,7 +202,7 @@ const WITNESS: [&str; 2] = ["too many", "水落"];
 /// Counts the witnesses in text outside the story: in a preface or an afterword by name.
 fn outside(text: &str, found: &[Chapter], witness: &str) -> usize {
     let chars: Vec<char> = text.chars().collect();
-    let matter = found.iter().filter(|chapter| headings::opens_matter(&chapter.title));
+    let matter = found.iter().filter(|chapter| headings::opens_boilerplate(&chapter.title));
     let texts = matter.map(|chapter| chars[chapter.start as usize..chapter.end as usize].iter().collect::<String>());
     texts.map(|text| text.matches(witness).count()).sum()
 }
@@ -278,7 +276,7 @@ fn the_setting_of_a_book_changes_neither_paragraphs_nor_borders() {
             let text = printed(language, &paragraphs, way);
             let mut start = 0;
             let mut found: Vec<String> = Vec::new();
-            for end in crate::stages::chunk::chunks::paragraph_ends(&text) {
+            for end in crate::stages::chunk::breaks::paragraph_ends(&text) {
                 found.push(plain(&text[start..end]));
                 start = end;
             }

@@ -1,21 +1,33 @@
 //! Finds the chapters of a book. Does not split the text; `chunks` does.
 
-pub(crate) mod boilerplate;
+pub(super) mod boilerplate_titles;
 mod candidates;
-pub(crate) mod headings;
+mod contents_filter;
+mod distributor;
+mod excluded;
+mod front_back;
+pub(super) mod headings;
 #[cfg(test)]
 mod layouts;
-mod numerals;
-pub(crate) mod sequence;
+pub(super) mod levels;
+mod lines;
+mod numbering;
+mod prose;
+mod rule_filter;
+mod sequence;
+pub(super) mod story;
+mod story_bounds;
 mod story_start;
-pub(crate) mod structure;
+pub(super) mod structure;
 mod title_patterns;
 mod titles;
 
-use self::candidates::{Lines, found};
+use self::candidates::found;
+use self::lines::Lines;
 use self::sequence::stand;
 use self::titles::with_titles;
 use crate::schema::{Book, Chapter, Format};
+use crate::text::count_code_points;
 
 /// Returns the book's headings in order, each with the text up to the next one. Excludes tables of contents and the
 /// distributor's header and footer. Headings marked by the book's format take precedence over those found from its
@@ -35,13 +47,13 @@ pub fn chapters(book: &Book) -> Vec<Chapter> {
 /// Finds headings from the lines of the text.
 fn by_lines(book: &Book) -> Vec<Chapter> {
     let text = book.text.as_str();
-    let body = boilerplate::body(text);
+    let body = distributor::body(text);
     let lines = Lines::of(text, &body);
     let line_before = text[..body.start].matches('\n').count();
     let number_of = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
     let (mut byte, mut point) = (0, 0_u32);
     let mut point_at = |at: usize| {
-        point += count(&text[byte..at]);
+        point += count_code_points(&text[byte..at]);
         byte = at;
         point
     };
@@ -77,18 +89,13 @@ fn by_lines(book: &Book) -> Vec<Chapter> {
     chapters
 }
 
-/// Returns the number of code points in a text.
-pub(super) fn count(text: &str) -> u32 {
-    u32::try_from(text.chars().count()).unwrap_or(u32::MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::books::read;
     use crate::schema::{Language, Level};
-    use crate::stages::chunk::chapters::candidates::one_line;
     use crate::stages::chunk::chapters::headings;
+    use crate::stages::chunk::read;
+    use crate::text::single_spaced;
 
     fn headings(path: &str, text: &str) -> Vec<(String, Level, Option<u32>, u32)> {
         let book = read(path, text.as_bytes(), None).expect("reads");
@@ -271,7 +278,7 @@ mod tests {
             let told = told(language);
             for heads in books {
                 let text = heads.iter().flat_map(|head| [*head, "\n\n", &told, "\n"]).collect::<String>();
-                assert_eq!(titles("a.txt", &text), heads.iter().map(|head| one_line(head)).collect::<Vec<_>>());
+                assert_eq!(titles("a.txt", &text), heads.iter().map(|head| single_spaced(head)).collect::<Vec<_>>());
                 if language == Language::Zh {
                     let dense = heads.iter().flat_map(|head| [*head, "\n", &told]).collect::<String>();
                     assert_eq!(titles("a.txt", &dense).len(), heads.len(), "{heads:?}");
@@ -295,9 +302,9 @@ mod tests {
     #[test]
     fn more_headings_than_a_book_has_are_none() {
         for (path, line) in [("a.md", "# 河\n\n"), ("a.html", "<h2>河</h2>")] {
-            let text = line.repeat(headings::MOST + 2);
+            let text = line.repeat(crate::books::MAX_HEADINGS + 2);
             let book = read(path, text.as_bytes(), None).expect("reads");
-            assert!(book.marks.is_empty() && chapters(&book).is_empty(), "{line}");
+            assert!(book.marked_headings.is_empty() && chapters(&book).is_empty(), "{line}");
         }
     }
 

@@ -3,9 +3,10 @@
 //! Distinguishes prose from titles, credits and dedications by how a paragraph ends and by its words. Does not cut
 //! anything.
 
-use super::boilerplate::{head_kind, paragraphs};
+use super::boilerplate_titles::heading_kind;
 use super::headings;
-use crate::stages::chunk::chunks::paragraph_ends;
+use super::prose::paragraphs;
+use crate::stages::chunk::breaks::paragraph_ends;
 use crate::text::is_han;
 
 /// The minimum length of such a text, in bytes. Dedications and mottoes are shorter.
@@ -66,9 +67,9 @@ const NAMED: &[&str] = &[
 /// them.
 pub(crate) fn start(text: &str, from: usize, end: usize) -> Option<usize> {
     let (mut begun, mut told) = (None, 0);
-    for (at, paragraph) in told_apart(text, from, end) {
+    for (at, paragraph) in paragraphs_before(text, from, end) {
         let first = paragraph.trim_start().lines().next().unwrap_or_default().trim();
-        if headings::candidate(first).is_none() && head_kind(first).is_some() && told < LEAST {
+        if headings::candidate(first).is_none() && heading_kind(first).is_some() && told < LEAST {
             return None;
         }
         // An entry of a table of contents may have its summary below it.
@@ -86,7 +87,7 @@ pub(crate) fn start(text: &str, from: usize, end: usize) -> Option<usize> {
 
 /// Returns the paragraphs of a range with their offsets. A few lines do not show the width at which they are wrapped,
 /// so Latin text is split at blank lines if there are any.
-fn told_apart(text: &str, from: usize, end: usize) -> Vec<(usize, &str)> {
+fn paragraphs_before(text: &str, from: usize, end: usize) -> Vec<(usize, &str)> {
     let stretch = &text[from..end];
     let latin = stretch.chars().filter(|c| is_han(*c)).count() * 4 < stretch.chars().count();
     let blank = |line: &str| line.trim().is_empty();
@@ -122,9 +123,7 @@ fn tells(words: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::books::read;
-    use crate::stages::chunk::chunks::chunk;
-    use crate::stages::chunk::{Params, chapters};
+    use crate::stages::chunk::{Params, chapters, chunk, read};
 
     /// Returns the first characters of a book's first chunk.
     fn opening(path: &str, text: &str) -> String {

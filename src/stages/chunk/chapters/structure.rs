@@ -3,16 +3,15 @@
 //!
 //! Does not search for headings. `chapters` handles books whose format marks none.
 
-use super::boilerplate;
 use super::headings::{self, Strength};
-use crate::books::html::markup::one_line;
-use crate::books::reader::Points;
-use crate::schema::{Book, Chapter, Level, Mark};
+use super::{boilerplate_titles, distributor};
+use crate::schema::{Book, Chapter, Level, MarkedHeading};
+use crate::text::{CodePoints, single_spaced};
 
 /// A marked heading that may become a chapter.
 #[derive(Debug, Clone)]
 struct Open<'a> {
-    mark: &'a Mark,
+    mark: &'a MarkedHeading,
     title: String,
     /// The level, number and section flag that its words give.
     words: Option<(Level, Option<u32>, bool)>,
@@ -22,14 +21,15 @@ struct Open<'a> {
 
 /// Returns the chapters that the book's format marks. `None` if it marks fewer than two.
 pub(crate) fn chapters(book: &Book) -> Option<Vec<Chapter>> {
-    if book.marks.is_empty() {
+    if book.marked_headings.is_empty() {
         return None;
     }
-    let body = boilerplate::body(&book.text);
-    let mut points = Points::new(&book.text);
+    let body = distributor::body(&book.text);
+    let mut points = CodePoints::new(&book.text);
     let (body_start, body_end) = (points.at(body.start), points.at(body.end));
-    let within = |mark: &&Mark| (body_start..body_end).contains(&mark.start) && !in_matter(book, mark.start);
-    let marks: Vec<Mark> = book.marks.iter().filter(within).cloned().collect();
+    let within =
+        |mark: &&MarkedHeading| (body_start..body_end).contains(&mark.start) && !in_boilerplate(book, mark.start);
+    let marks: Vec<MarkedHeading> = book.marked_headings.iter().filter(within).cloned().collect();
     let opened = levels(&marks, body_end, &book.title);
     if opened.iter().filter(|(level, ..)| is_chapter(*level)).count() < 2 {
         return None;
@@ -52,8 +52,8 @@ pub(crate) fn chapters(book: &Book) -> Option<Vec<Chapter>> {
 }
 
 /// Returns the number of chapters that some marks would make.
-pub(crate) fn count(text: &str, marks: &[Mark], title: &str) -> usize {
-    let end = Points::new(text).at(text.len());
+pub(crate) fn count(text: &str, marks: &[MarkedHeading], title: &str) -> usize {
+    let end = CodePoints::new(text).at(text.len());
     levels(marks, end, title).iter().filter(|(level, ..)| is_chapter(*level)).count()
 }
 
@@ -63,13 +63,13 @@ const fn is_chapter(level: Level) -> bool {
 
 /// Ends a chapter before the boilerplate between it and the next one. Boilerplate ranges are sorted and do not overlap.
 fn end_of(book: &Book, start: u32, next: u32) -> u32 {
-    let after = book.matter.get(book.matter.partition_point(|matter| matter.end < next));
-    after.map(|matter| matter.start).filter(|end| *end > start && *end < next).unwrap_or(next)
+    let after = book.boilerplate.get(book.boilerplate.partition_point(|passage| passage.end < next));
+    after.map(|passage| passage.start).filter(|end| *end > start && *end < next).unwrap_or(next)
 }
 
-fn in_matter(book: &Book, start: u32) -> bool {
-    let after = book.matter.get(book.matter.partition_point(|matter| matter.end <= start));
-    after.is_some_and(|matter| matter.start <= start)
+fn in_boilerplate(book: &Book, start: u32) -> bool {
+    let after = book.boilerplate.get(book.boilerplate.partition_point(|passage| passage.end <= start));
+    after.is_some_and(|passage| passage.start <= start)
 }
 
 /// Returns the line, from 1, of each of some ascending offsets.
@@ -88,7 +88,11 @@ fn lines(text: &str, places: impl Iterator<Item = u32>) -> Vec<u32> {
 }
 
 /// Returns the level of each mark, without marks that open nothing.
-fn levels<'a>(marks: &'a [Mark], end: u32, title: &str) -> Vec<(Level, Option<u32>, String, &'a Mark)> {
+fn levels<'a>(
+    marks: &'a [MarkedHeading],
+    end: u32,
+    title: &str,
+) -> Vec<(Level, Option<u32>, String, &'a MarkedHeading)> {
     let marks = joined(marks, end);
     let marks: Vec<Open> = without_title(marks, title);
     let chapter_depth = chapter_depth(&marks);
@@ -124,14 +128,14 @@ fn levels<'a>(marks: &'a [Mark], end: u32, title: &str) -> Vec<(Level, Option<u3
 }
 
 /// Interprets the words of each mark, and joins a bare number with the title marked directly below it.
-fn joined(marks: &[Mark], end: u32) -> Vec<Open<'_>> {
+fn joined(marks: &[MarkedHeading], end: u32) -> Vec<Open<'_>> {
     let mut open: Vec<Open> = Vec::with_capacity(marks.len());
     for (at, mark) in marks.iter().enumerate() {
         let next = marks.get(at + 1).map_or(end, |next| next.start);
         let own = u32::try_from(mark.title.chars().count()).unwrap_or(u32::MAX);
         let length = next.saturating_sub(mark.start).saturating_sub(own);
         let words = words(&mark.title);
-        if boilerplate::kind(&mark.title).is_some() {
+        if boilerplate_titles::kind(&mark.title).is_some() {
             continue;
         }
         if let Some(before) = open.last_mut()
@@ -141,7 +145,7 @@ fn joined(marks: &[Mark], end: u32) -> Vec<Open<'_>> {
             && before.words.is_some_and(|(level, number, _)| number.is_some() && level != Level::Volume)
             && std::ptr::eq(before.mark, &raw const marks[at - 1])
         {
-            before.title = one_line(&format!("{} {}", before.title, mark.title));
+            before.title = single_spaced(&format!("{} {}", before.title, mark.title));
             before.length = length;
             continue;
         }
@@ -233,7 +237,7 @@ mod tests {
         let mut text = String::new();
         let mut marks = Vec::new();
         for (depth, title, prose) in headings {
-            marks.push(Mark {
+            marks.push(MarkedHeading {
                 start: u32::try_from(text.chars().count()).expect("short"),
                 depth: *depth,
                 title: (*title).to_owned(),
@@ -243,7 +247,7 @@ mod tests {
             text.push_str(&"It rained. ".repeat(prose / 11));
             text.push_str("\n\n");
         }
-        Book { title: title.to_owned(), format: Format::Html, text, marks, ..Book::default() }
+        Book { title: title.to_owned(), format: Format::Html, text, marked_headings: marks, ..Book::default() }
     }
 
     fn opened(title: &str, headings: &[(u8, &str, usize)]) -> Vec<(Level, Option<u32>, String)> {

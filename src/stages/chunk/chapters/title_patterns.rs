@@ -2,9 +2,9 @@
 //!
 //! Looks at a single line; `titles` decides over the whole book whether it opens anything.
 
-use super::headings::{Candidate, Room, Strength, bare, is_loud};
+use super::headings::{Candidate, Room, Strength, bare, is_date, is_loud};
 use crate::schema::Level;
-use crate::text::{DAYS, MONTHS, is_han};
+use crate::text::is_han;
 
 /// The minimum length of a chapter's text, in bytes.
 pub(crate) const LEAST: usize = 600;
@@ -23,7 +23,7 @@ pub(crate) struct Form {
 /// Capitals, or a few Chinese characters without punctuation.
 pub(crate) const CAPITALS: Form = Form { fits: title, least: LEAST, mean: 0 };
 /// Dates, as over the entries of a diary.
-pub(crate) const DATES: Form = Form { fits: date, least: 60, mean: 200 };
+pub(crate) const DATES: Form = Form { fits: is_date, least: 60, mean: 200 };
 /// Capitalised words, as for the stories of a collection.
 pub(crate) const NAMES: Form = Form { fits: name, least: LEAST, mean: 1500 };
 
@@ -47,53 +47,7 @@ pub(crate) fn title(line: &str) -> bool {
         is_han(c) || c.is_ascii_alphanumeric() || matches!(c, ' ' | '\u{3000}' | '·' | '《' | '》' | '〇' | '○')
     };
     let chinese = (2..=16).contains(&length) && line.chars().all(plain) && han() * 2 > length;
-    (english || chinese) && !date(line)
-}
-
-/// Whether a line is only a date, perhaps with a day of the week, or the weather of a Chinese diary.
-fn date(line: &str) -> bool {
-    let line = bare(line);
-    if line.len() > 60 {
-        return false;
-    }
-    if line.chars().any(is_han) {
-        let (date, rest) = line.rfind(['日', '号', '號']).map_or((line, ""), |at| line.split_at(at + '日'.len_utf8()));
-        let number =
-            |c: char| c.is_ascii_digit() || "〇零○一二三四五六七八九十廿卅元正初腊０１２３４５６７８９".contains(c);
-        let signs = |c: char| number(c) || matches!(c, '年' | '月' | '日' | '号' | '號' | ' ' | '\u{3000}');
-        return date.contains('月')
-            && date.chars().all(signs)
-            && rest.chars().count() <= 12
-            && (rest.is_empty() || rest.starts_with([' ', '\u{3000}', '，', '（', '(']))
-            && !rest.contains(['。', '！', '？', '；', '：', '他', '她', '我']);
-    }
-    if line.len() == 4 && line.bytes().all(|byte| byte.is_ascii_digit()) {
-        return matches!(line.as_bytes()[0], b'1' | b'2');
-    }
-    let (mut month, mut day, mut numbers, mut place) = (false, false, 0, 0);
-    for word in line.split([' ', ',', '.', '—', '–', '-']).filter(|word| !word.is_empty()) {
-        let lower = word.to_ascii_lowercase();
-        let short = |name: &&str| *name == lower || (lower.len() >= 3 && name.starts_with(lower.as_str()));
-        let digits = lower.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-        let ordinal = matches!(&lower[digits.len()..], "" | "st" | "nd" | "rd" | "th");
-        if MONTHS.iter().any(short) && word.starts_with(char::is_uppercase) {
-            month = true;
-        } else if DAYS.iter().any(short) {
-            day = true;
-        } else if !digits.is_empty() && digits.len() <= 4 && ordinal && digits.bytes().all(|byte| byte.is_ascii_digit())
-        {
-            numbers += 1;
-        } else if !matches!(lower.as_str(), "the" | "of" | "morning" | "evening" | "night" | "noon" | "afternoon") {
-            // The place where a letter was written comes before the date.
-            place += 1;
-            let is_place = !(month || day) && numbers == 0 && word.starts_with(char::is_uppercase) && place <= 3;
-            if !is_place {
-                return false;
-            }
-        }
-    }
-    let day = day && place == 0;
-    (month && (1..=2).contains(&numbers)) || (day && numbers == 0 && line.len() <= 24)
+    (english || chinese) && !is_date(line)
 }
 
 /// Words of a title that are not capitalised.
@@ -140,7 +94,7 @@ mod tests {
 
     #[test]
     fn dates_and_names_are_told_from_what_is_said() {
-        for (line, is_date, is_name) in [
+        for (line, dated, named) in [
             ("3 May", true, false),
             ("Monday, June 4th, 1812.", true, false),
             ("_Sept. 9._", true, false),
@@ -164,7 +118,7 @@ mod tests {
             ("The horse was sold", false, false),
             ("Nobody Came.", false, false),
         ] {
-            assert_eq!((date(line), name(line)), (is_date, is_name), "{line}");
+            assert_eq!((is_date(line), name(line)), (dated, named), "{line}");
         }
     }
 }

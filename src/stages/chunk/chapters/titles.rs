@@ -5,14 +5,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::boilerplate::{self, letters};
-use super::candidates::{Heading, Lines, has_leader, one_line};
+use super::candidates::Heading;
 use super::headings::{self, Candidate};
-use super::sequence::{opens_chapter, rank};
-use super::story_start;
+use super::levels::{opens_chapter, rank};
+use super::lines::{Lines, has_leader};
+use super::prose::{self, letters};
 use super::title_patterns::{self, Form};
-use crate::schema::Level;
-use crate::text::is_han;
+use super::{boilerplate_titles, story_start};
+use crate::books::MAX_HEADINGS;
+use crate::schema::{BoilerplateKind, Level};
+use crate::text::{is_han, single_spaced};
 
 /// Adds titles as chapter headings if nothing else opens chapters, or if the numbered headings are nested in the
 /// titles; and adds named pieces before the first chapter.
@@ -49,7 +51,7 @@ pub(crate) fn with_titles(mut headings: Vec<Heading>, lines: &Lines, book: &str)
 fn part(headings: &mut [Heading], titles: &[Heading], lines: &Lines) {
     for heading in headings.iter_mut().filter(|heading| heading.last > heading.line) {
         if titles.binary_search_by_key(&heading.last, |title| title.line).is_ok() {
-            heading.title = one_line(lines.at(heading.line));
+            heading.title = single_spaced(lines.at(heading.line));
             heading.last = heading.line;
         }
     }
@@ -195,7 +197,7 @@ fn titles(known: &[Heading], lines: &Lines, book: &str, form: &Form) -> Vec<Head
 }
 
 fn heading(line: &Line, lines: &Lines, candidate: Candidate) -> Heading {
-    Heading { candidate, line: line.at, last: line.at, title: one_line(lines.at(line.at)) }
+    Heading { candidate, line: line.at, last: line.at, title: single_spaced(lines.at(line.at)) }
 }
 
 /// Finds the lines in a range that have the form of a title or are listed in the table of contents, and have the
@@ -209,7 +211,7 @@ fn title_lines(
 ) -> Vec<Line> {
     let mut found: Vec<Line> = Vec::new();
     for at in start..end {
-        if found.len() > headings::MOST {
+        if found.len() > MAX_HEADINGS {
             return Vec::new();
         }
         let words = lines.at(at);
@@ -220,7 +222,7 @@ fn title_lines(
         // A title below a part's heading may be that of a chapter.
         let joined = |heading: &Heading| heading.line < at && rank(heading.candidate.level) < 2;
         if known.get(nth).is_some_and(|heading| heading.line <= at && !joined(heading))
-            || boilerplate::kind(words).is_some()
+            || boilerplate_titles::kind(words).is_some()
         {
             continue;
         }
@@ -259,7 +261,7 @@ fn listed(lines: &Lines) -> BTreeSet<String> {
     const MOST: usize = 400;
     let head = (0..=lines.len() / 2).find(|at| {
         let words = lines.at(*at);
-        words.len() <= 40 && !words.is_empty() && boilerplate::kind(words) == Some(boilerplate::reasons::CONTENTS)
+        words.len() <= 40 && !words.is_empty() && boilerplate_titles::kind(words) == Some(BoilerplateKind::Contents)
     });
     let Some(head) = head else { return BTreeSet::new() };
     let mut names = BTreeSet::new();
@@ -275,7 +277,7 @@ fn listed(lines: &Lines) -> BTreeSet<String> {
         }
         // The number may be left out over the text.
         if let Some((number, rest)) = entry.split_once(['.', '、', ' ', '\u{3000}', '\t'])
-            && super::numerals::number(number).is_some()
+            && headings::number(number).is_some()
         {
             names.insert(letters(rest));
         }
@@ -302,7 +304,7 @@ fn fronts(known: &[Heading], lines: &Lines, book: &str) -> Vec<Heading> {
         let next = other.map_or(next, |other| next.min(other.line));
         let opening = lines.paragraph(line.at + 1, next);
         let long = lines.between(line.at, next) >= title_patterns::LEAST;
-        if line.name != own && long && boilerplate::is_prose(&opening) && !story_start::is_credit(&opening) {
+        if line.name != own && long && prose::is_prose(&opening) && !story_start::is_credit(&opening) {
             let candidate = Candidate { level: Level::Front, ..line.candidate.clone() };
             fronts.push(heading(line, lines, candidate));
         }

@@ -1,0 +1,57 @@
+//! Cheap checks that spare most lines the patterns of the heading rules.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use super::numerals;
+use crate::text::is_han;
+
+/// Words that an English heading can start with, in lower case, apart from number words.
+static OPENERS: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
+    let table: Table = toml::from_str(include_str!("openers.toml")).expect("the words are embedded and tested");
+    table.openers.split_whitespace().map(str::to_owned).collect()
+});
+
+#[derive(Deserialize)]
+struct Table {
+    openers: String,
+}
+
+/// Whether the first word allows an English line to be a heading: one of [`OPENERS`] or a number. Saves running the
+/// patterns on most lines.
+pub(super) fn may_open(line: &str) -> bool {
+    let end = line.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(line.len());
+    let word = &line[..end];
+    word.len() <= 16
+        && (word.bytes().all(|byte| matches!(byte, b'I' | b'V' | b'X' | b'L' | b'C'))
+            || word.len() == 1
+            || OPENERS.contains(&word.to_ascii_lowercase())
+            || numerals::words(word).is_some()
+            || is_glued(word))
+}
+
+/// Whether a word is `chapter` joined with its number, or an OCR error for it.
+fn is_glued(word: &str) -> bool {
+    word.get(..7).is_some_and(|head| head.eq_ignore_ascii_case("chapter"))
+        || (word.len() == 7 && word.get(1..4) == Some("HAP"))
+}
+
+/// Whether a line ends like a heading with its number after its title.
+pub(super) fn numbered_last(line: &str) -> bool {
+    line.len() <= 60
+        && line.ends_with(['一', '二', '三', '四', '五', '六', '七', '八', '九', '十', '百'])
+        && line.contains('第')
+        && line.starts_with(is_han)
+}
+
+/// Whether any heading can start with this character.
+pub(super) fn may_begin(c: char) -> bool {
+    c.is_ascii_digit()
+        || c.is_ascii_uppercase()
+        || matches!(c, 'a'..='f' | 'l' | 'n' | 'o' | 'p' | 's' | 't' | 'v')
+        || ('０'..='９').contains(&c)
+        || "「『《<＜#§①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳ⅠⅡⅢⅣⅤⅥⅦⅧⅨⅩⅪⅫ壹贰貳叁參肆伍陆陸柒捌玖拾第其幕间間断斷外卷楔引序章VＶ余餘最终敘叙开開尾終终大自原代总總新初再重译譯编編英小弁例绪緒导導题題献獻前凡緣缘後后跋附作内內完正番上中下【〔（([一二三四五六七八九十百〇零"
+            .contains(c)
+}

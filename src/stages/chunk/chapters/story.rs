@@ -1,0 +1,343 @@
+//! Finds the story of a book between its boilerplate: text added by a distributor, printer or transcriber.
+//!
+//! Boilerplate is recognised by its headings and by marks of the book's format. It is left out of the chunks and listed
+//! with a reason. Does not depend on how chapters are found.
+
+use std::collections::BTreeSet;
+
+use super::boilerplate_titles::kind;
+use super::distributor::{Body, body};
+use super::excluded::{ExcludedPassage, marked, push_unless_blank, split_around};
+use super::front_back::{back, front, tables};
+use super::prose::letters;
+use super::story_bounds::{before_notices, leading, trailing};
+use super::{headings, story_start};
+use crate::schema::{BoilerplateKind, Book, Chapter, Level, Reject};
+use crate::text::CodePoints;
+
+/// The location of a book's story and what is left out, in bytes of the text.
+#[derive(Debug)]
+pub(crate) struct Story {
+    /// The ranges of the story, in order; everything between them is left out.
+    pub(crate) ranges: Vec<(usize, usize)>,
+    /// The starts of its chapters.
+    pub(crate) borders: Vec<usize>,
+    parts: Vec<ExcludedPassage>,
+}
+
+impl Story {
+    /// Finds the story. `starts` are the chapter starts in bytes.
+    pub(crate) fn of(book: &Book, chapters: &[Chapter], starts: &[usize]) -> Self {
+        let text = book.text.as_str();
+        let Body { start: body_start, end: body_end, holes: between } = body(text);
+        let outside: Vec<bool> = chapters
+            .iter()
+            .map(|chapter| headings::opens_boilerplate(&chapter.title) || kind(&chapter.title).is_some())
+            .collect();
+        let first = outside.iter().position(|outside| !outside);
+        let last = outside.iter().rposition(|outside| !outside);
+        let (start, end, borders) = if let (Some(first), Some(last)) = (first, last) {
+            let end = starts.get(last + 1).copied().unwrap_or(body_end);
+            let mean = (end - starts[first]) / (last - first + 1);
+            // A long text before the first heading is an untitled part of the story, not a title page.
+            let long = || text[body_start..starts[0]].trim().len() > mean;
+            let start = match first {
+                0 if long() => leading(text, body_start, starts[0]),
+                0 if !matches!(chapters[0].level, Level::Act | Level::Scene) => {
+                    let from = leading(text, body_start, starts[0]);
+                    story_start::start(text, from, starts[0]).unwrap_or(starts[0])
+                }
+                _ => starts[first],
+            };
+            (start, end, starts[first..=last].to_vec())
+        } else {
+            let start = leading(text, body_start, body_end);
+            // If nothing ends the table of contents, it was not one.
+            (if start < body_end { start } else { body_start }, body_end, Vec::new())
+        };
+        let end = trailing(text, borders.last().copied().unwrap_or(start), end, start);
+        let end = before_notices(text, borders.last().copied().unwrap_or(start), end);
+        let mut parts = Vec::new();
+        push_unless_blank(&mut parts, text, 0, body_start, BoilerplateKind::Licence, "before the book");
+        let marked = marked(book);
+        let titles: BTreeSet<String> = chapters.iter().map(|chapter| letters(&chapter.title)).collect();
+        split_around(&mut parts, text, (body_start, start), &marked, |parts, from, to| {
+            front(parts, text, from, to, starts, &titles);
+        });
+        let mut holes: Vec<ExcludedPassage> = marked
+            .iter()
+            .filter(|part| part.start < end && part.end > start && part.start < part.end)
+            .cloned()
+            .collect();
+        holes.extend(between.into_iter().map(|(start, end)| {
+            let detail = "between two books".to_owned();
+            ExcludedPassage { start, end, kind: BoilerplateKind::Licence, detail }
+        }));
+        holes.extend(tables(text, &borders, start, end));
+        // A preface below a volume's heading, or one of a second volume.
+        for at in first.unwrap_or(0)..last.unwrap_or(0) {
+            if outside[at] && chapters[at].level == Level::Front {
+                let detail = "inside the story".to_owned();
+                holes.push(ExcludedPassage {
+                    start: starts[at],
+                    end: starts[at + 1],
+                    kind: BoilerplateKind::FrontMatter,
+                    detail,
+                });
+            }
+        }
+        holes.sort_by_key(|hole| (hole.start, hole.end));
+        let mut ranges = Vec::new();
+        let mut from = start;
+        for hole in holes {
+            let (begin, stop) = (hole.start.max(from), hole.end.min(end));
+            if begin >= stop {
+                continue;
+            }
+            if begin > from && !text[from..begin].trim().is_empty() {
+                ranges.push((from, begin));
+            }
+            parts.push(ExcludedPassage { start: begin, end: stop, ..hole });
+            from = stop;
+        }
+        if from < end || ranges.is_empty() {
+            ranges.push((from, end));
+        }
+        split_around(&mut parts, text, (end, body_end), &marked, |parts, from, to| back(parts, text, from, to, starts));
+        push_unless_blank(&mut parts, text, body_end, text.len(), BoilerplateKind::Licence, "after the book");
+        parts.extend(marked.into_iter().filter(|part| part.start == part.end));
+        parts.sort_by_key(|part| (part.start, part.end));
+        // A range that was not chosen may reach from the front of the story into it.
+        parts.dedup_by(|next, part| {
+            let one = next.kind == BoilerplateKind::NotChosen && part.end == next.start && part.detail == next.detail;
+            part.end = if one { next.end } else { part.end };
+            one
+        });
+        Self { ranges, borders, parts }
+    }
+
+    /// Returns a reject for each range left out, with its position.
+    pub(crate) fn rejects(&self, book: &Book) -> Vec<Reject> {
+        let text = book.text.as_str();
+        let mut points = CodePoints::new(text);
+        let mut rejects = Vec::with_capacity(self.parts.len());
+        for part in &self.parts {
+            let (begin, end) = (points.at(part.start), points.at(part.end));
+            let opening: Vec<&str> = text[part.start..part.end].split_whitespace().take(60).collect();
+            let opening: String = opening.join(" ").chars().take(60).collect();
+            let detail = if part.start == part.end {
+                part.detail.clone()
+            } else {
+                format!("{}, code points {begin} to {end}: “{opening}…”", part.detail)
+            };
+            rejects.push(Reject::new("chunk", format!("{}@{begin}", book.slug), part.kind.reason(), detail));
+        }
+        rejects
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::BoilerplateKind::{BackMatter, Contents, FrontMatter, Illustrations, Licence, TranscriberNote};
+    use crate::stages::chunk::chapters::boilerplate_titles::heading_kind;
+    use crate::stages::chunk::{Params, chapters, chunk, read};
+
+    const PROSE: &str = "It rained on the weir all that night, and nobody in the mill slept.\n\n";
+
+    fn left_out(path: &str, text: &str) -> (String, Vec<(BoilerplateKind, String)>) {
+        let book = read(path, text.as_bytes(), None).expect("reads");
+        let chapters = chapters(&book);
+        let mut chars = book.text.char_indices().map(|(at, _)| at).collect::<Vec<_>>();
+        chars.push(book.text.len());
+        let starts: Vec<usize> = chapters.iter().map(|chapter| chars[chapter.start as usize]).collect();
+        let story = Story::of(&book, &chapters, &starts);
+        let parts = story.parts.iter().map(|part| (part.kind, book.text[part.start..part.end].trim().to_owned()));
+        let held: String = chunk(&book, &chapters, &Params::default()).0.into_iter().map(|chunk| chunk.text).collect();
+        (held, parts.collect())
+    }
+
+    fn kinds_of(parts: &[(BoilerplateKind, String)]) -> Vec<BoilerplateKind> {
+        parts.iter().map(|(kind, _)| *kind).collect()
+    }
+
+    #[test]
+    fn what_is_said_is_no_head() {
+        for (words, is_head) in
+            [("“版权？”", false), ("“插图”", false), ("Contents?", false), ("Contents", true), ("目录", true)]
+        {
+            assert_eq!(heading_kind(words).is_some(), is_head, "{words}");
+        }
+    }
+
+    #[test]
+    fn markers_of_distributors_are_found() {
+        for (head, foot) in [
+            ("*** START OF THE PROJECT GUTENBERG EBOOK RAIN ***", "*** END OF THE PROJECT GUTENBERG EBOOK RAIN ***"),
+            ("***START OF THE PROJECT GUTENBERG EBOOK RAIN***", "End of Project Gutenberg's Rain, by Nobody"),
+            (
+                "*** START OF THIS PROJECT GUTENBERG EBOOK RAIN: A\nTALE OF WATER ***",
+                "End of the Project Gutenberg EBook of Rain",
+            ),
+            (
+                "*END*THE SMALL PRINT! FOR PUBLIC DOMAIN ETEXTS*Ver.04.29.93*END*",
+                "End of The Project Gutenberg Etext of Rain",
+            ),
+            (
+                "*END THE SMALL PRINT! FOR PUBLIC DOMAIN ETEXTS*Ver.03.10.01*END*",
+                "***END OF THE PROJECT GUTENBERG EBOOK RAIN***",
+            ),
+            ("*** START OF THE PROJECT GUTENBERG EBOOK 河灯 ***", "THE FULL PROJECT GUTENBERG LICENSE"),
+        ] {
+            let text = format!("Title: Rain\n\nnotice\n\n{head}\n\nBODY\n\n{foot}\n\nlicence\n");
+            let body = body(&text);
+            assert_eq!(text[body.start..body.end].trim(), "BODY", "{head}");
+        }
+        let text = "He spoke of the end.\n\nEnd of the road.\n\n*** a rule ***\n";
+        assert_eq!(body(text), Body { start: 0, end: text.len(), holes: Vec::new() });
+    }
+
+    #[test]
+    fn a_second_book_of_a_file_is_read_behind_its_own_head() {
+        let book = |name: &str, text: &str| {
+            format!(
+                "The Project Gutenberg eBook of {name}\n\n*** START OF THE PROJECT GUTENBERG EBOOK {name} ***\n\n{text}\
+                 End of Project Gutenberg’s {name}\n\n*** END OF THE PROJECT GUTENBERG EBOOK {name} ***\n\n\
+                 START: FULL LICENSE\n\nChapter 9. Terms\n\n"
+            )
+        };
+        let en = format!("CHAPTER I\n\n{0}CHAPTER II\n\n{0}", PROSE.repeat(30));
+        let zh = ["第一回　看灯\n", "第二回　听雨\n"]
+            .map(|head| format!("{head}{}", "河上无风，水车不动。\n".repeat(60)))
+            .concat();
+        for told in [en.as_str(), zh.as_str()] {
+            let text = [book("MUD", told), book("SUN", told), book("ASH", told)].concat();
+            let (held, parts) = left_out("rain.txt", &text);
+            assert_eq!(held.matches(told.trim()).count(), 3, "{parts:?}");
+            assert_eq!(kinds_of(&parts), [Licence; 4]);
+            let book = read("rain.txt", text.as_bytes(), None).expect("reads");
+            let chapters = chapters(&book);
+            assert_eq!(chapters.iter().filter(|chapter| chapter.number == Some(1)).count(), 3);
+            let told = |at: usize| {
+                let chapter = &chapters[at];
+                let length = (chapter.end - chapter.start) as usize;
+                book.text.chars().skip(chapter.start as usize).take(length).collect::<String>()
+            };
+            // The last chapter of a book ends where the book ends.
+            assert!(!told(1).contains("GUTENBERG") && !told(1).contains("Terms"), "{}", told(1));
+        }
+    }
+
+    #[test]
+    fn each_kind_of_matter_has_its_reason() {
+        let text = format!(
+            "The Project Gutenberg EBook of Rain\n\n*** START OF THE PROJECT GUTENBERG EBOOK RAIN ***\n\n\
+             RAIN\n\nby Nobody\n\n[Transcriber's Note: two spellings\n\nwere kept.]\n\nCONTENTS\n\nCHAPTER I. Mud  1\n\nCHAPTER II. Sun  9\n\n\
+             LIST OF ILLUSTRATIONS\n\nThe weir  3\nThe mill  8\n\nPREFACE\n\nI wrote it.\n\n\
+             CHAPTER I. Mud\n\n{0}CHAPTER II. Sun\n\n{0}THE END\n\nTranscriber’s Notes\n\nA comma was mended.\n\n\
+             *** END OF THE PROJECT GUTENBERG EBOOK RAIN ***\n\nlicence\n",
+            PROSE.repeat(40)
+        );
+        let (held, parts) = left_out("rain.txt", &text);
+        assert_eq!(
+            kinds_of(&parts),
+            [Licence, FrontMatter, TranscriberNote, Contents, Illustrations, FrontMatter, TranscriberNote, Licence]
+        );
+        assert!(held.starts_with("CHAPTER I. Mud") && held.trim_end().ends_with("THE END"), "{parts:?}");
+        // A note below a heading of its own.
+        let text = text.replace("[Transcriber's Note: two", "TRANSCRIBER'S NOTE\n\nTwo").replace("kept.]", "kept.");
+        assert_eq!(kinds_of(&left_out("rain.txt", &text).1), kinds_of(&parts));
+    }
+
+    #[test]
+    fn chinese_matter_has_its_reason() {
+        let story = "河上无风，水车不动。守夜的人都睡了。\n".repeat(40);
+        let text = format!(
+            "河灯\n目录\n第一回　看灯\n第二回　听雨\n第三回　过河\n第一回　看灯\n{story}第二回　听雨\n{story}第三回　过河\n{story}"
+        );
+        let (held, parts) = left_out("灯.txt", &text);
+        assert_eq!(kinds_of(&parts), [FrontMatter, Contents]);
+        assert!(held.starts_with("第一回　看灯\n河上"));
+        // The same without a heading over the table of contents.
+        let (_, parts) = left_out("灯.txt", &text.replace("目录\n", ""));
+        assert_eq!(kinds_of(&parts), [FrontMatter, Contents]);
+    }
+
+    #[test]
+    fn notices_of_web_sites_are_left_out() {
+        let story = "　　河上无风，水车不动。守夜的人都睡了。\n".repeat(60);
+        let above = "更多精彩小说请访问 www.example.com\n";
+        let below = "　　本书来自 www.example.com 小说下载\n=====\n更多精彩，更多好书，尽在某某书库\n";
+        let (held, parts) = left_out("灯.txt", &format!("{above}第一章 看灯\n{story}第二章 听雨\n{story}{below}"));
+        assert_eq!(kinds_of(&parts), [FrontMatter, BackMatter]);
+        assert!(held.starts_with("第一章 看灯") && held.ends_with("都睡了。\n"), "{parts:?}");
+        let (held, parts) = left_out("灯.txt", &format!("{above}{story}{below}"));
+        assert_eq!(kinds_of(&parts), [FrontMatter, BackMatter]);
+        assert!(held.starts_with("　　河上") && held.ends_with("都睡了。\n"), "{parts:?}");
+        // A story may end with a web address if the address belongs to it.
+        let (held, _) = left_out("灯.txt", &format!("{story}　　他在纸上写下 www.example.com，然后走了。\n"));
+        assert!(held.ends_with("走了。\n"));
+    }
+
+    #[test]
+    fn a_preface_below_a_volumes_heading_is_left_out_and_a_prologue_is_not() {
+        let prose = PROSE.repeat(30);
+        let text = format!(
+            "VOLUME I\n\nPREFACE\n\n{prose}PROLOGUE\n\nIt was dry.\n\n{prose}CHAPTER I. Mud\n\n{prose}CHAPTER II. Sun\n\n{prose}"
+        );
+        let (held, parts) = left_out("rain.txt", &text);
+        assert_eq!(kinds_of(&parts), [FrontMatter], "{parts:?}");
+        assert!(held.starts_with("VOLUME I") && held.contains("It was dry.") && !held.contains("PREFACE"));
+    }
+
+    #[test]
+    fn a_story_without_headings_still_has_its_matter_cut() {
+        let text = format!(
+            "CONTENTS\n\nMud  1\nSun  9\nMoon  12\n\n{}Transcriber’s Note: one comma was mended.\n",
+            format!("{}\n\n", PROSE.trim().repeat(6)).repeat(20)
+        );
+        let (held, parts) = left_out("rain.txt", &text);
+        assert_eq!(kinds_of(&parts), [Contents, TranscriberNote]);
+        assert!(held.starts_with("It rained"));
+        let yaml = format!("---\ntitle: Rain\nauthor: Nobody\n---\n\n{PROSE}{PROSE}");
+        let (held, parts) = left_out("rain.md", &yaml);
+        assert!(held.trim_start().starts_with("It rained"), "{held}");
+        assert_eq!(kinds_of(&parts), [FrontMatter]);
+    }
+
+    #[test]
+    fn a_second_volumes_table_is_a_hole_in_the_story() {
+        let prose = PROSE.repeat(30);
+        let text = format!(
+            "VOLUME I\n\nCHAPTER I. Mud\n\n{prose}CHAPTER II. Sun\n\n{prose}CONTENTS OF VOLUME II\n\nI. Moon  1\n\nII. Stars  9\n\nIII. Night  12\n\n\
+             VOLUME II\n\nCHAPTER I. Moon\n\n{prose}CHAPTER II. Stars\n\n{prose}"
+        );
+        let (held, parts) = left_out("rain.txt", &text);
+        assert_eq!(kinds_of(&parts), [Contents], "{parts:?}");
+        assert!(!held.contains("III. Night") && held.contains("CHAPTER I. Moon") && held.starts_with("VOLUME I"));
+    }
+
+    #[test]
+    fn words_of_a_story_are_no_heads() {
+        for line in [
+            "He looked at the contents of the box.",
+            "Covered wagons",
+            "the cover of night",
+            "目录学是一门学问。",
+            "Copyrighted lies",
+        ] {
+            assert_eq!(kind(line), None, "{line}");
+        }
+        for (line, expected) in [
+            ("CONTENTS.", Contents),
+            ("Contents of Volume the Second", Contents),
+            ("目　录", Contents),
+            ("List of Illustrations", Illustrations),
+            ("TRANSCRIBER'S NOTES:", TranscriberNote),
+            ("Title Page", FrontMatter),
+            ("版权信息", Licence),
+        ] {
+            assert_eq!(kind(line), Some(expected), "{line}");
+        }
+    }
+}

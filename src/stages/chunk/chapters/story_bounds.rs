@@ -1,0 +1,109 @@
+//! Finds the start and the end of a story that has no headings there.
+
+use super::boilerplate_titles::heading_kind;
+use super::front_back::{Heads, block_end, heads};
+use crate::schema::BoilerplateKind;
+use crate::stages::chunk::breaks::is_scene_break;
+
+/// Returns where a story without headings starts: after the boilerplate at the front.
+pub(super) fn leading(text: &str, start: usize, end: usize) -> usize {
+    let reach = start + (end - start).min((end - start) / 5).max((end - start).min(6000));
+    let reach = (start..=reach.min(end)).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(start);
+    let mut story = start;
+    // YAML front matter of a Markdown file.
+    let opening = text[start..end].trim_start();
+    if opening.starts_with("---\n") || opening.starts_with("---\r\n") {
+        let at = end - opening.len();
+        let close = opening[4..].find("\n---");
+        story = close.map_or(story, |close| {
+            let rest = at + 4 + close + 1;
+            text[rest..end].find('\n').map_or(end, |line| rest + line + 1)
+        });
+    }
+    // Lines that a web site puts above the text.
+    let mut at = story;
+    for line in text[story..reach.max(story)].split_inclusive('\n') {
+        at += line.len();
+        if is_notice(line.trim()) {
+            story = at;
+        } else if !line.trim().is_empty() && !is_scene_break(line.trim()) {
+            break;
+        }
+    }
+    for (at, words) in heads(text, start, reach) {
+        let Some(kind) = heading_kind(words).filter(|_| at >= story) else { continue };
+        story = match kind {
+            BoilerplateKind::FrontMatter => story,
+            kind => block_end(text, at, end, kind),
+        };
+    }
+    story.min(end)
+}
+
+/// Returns where the story ends before the lines that a web site puts below it.
+pub(super) fn before_notices(text: &str, last: usize, end: usize) -> usize {
+    let mut story = end;
+    let mut at = end;
+    for line in text[last..end].split_inclusive('\n').rev() {
+        at -= line.len();
+        let words = line.trim();
+        if is_notice(words) {
+            story = at;
+        } else if !words.is_empty() && !is_scene_break(words) {
+            break;
+        }
+    }
+    story.max(last)
+}
+
+/// Returns where the story ends before a closing note or list that is not a chapter.
+pub(super) fn trailing(text: &str, last: usize, end: usize, start: usize) -> usize {
+    // Only a note in the last part of the book can end it.
+    let length = end - start;
+    let from = (end - (length / 5).max(length.min(6000))).max(last).max(start);
+    let from = (from..=end).find(|at| text.is_char_boundary(*at)).unwrap_or(end);
+    let mut heads = Heads { text, at: from, end, blank: from == start };
+    let found = heads.find(|(at, words)| {
+        *at > start
+            && *at > last
+            && matches!(
+                heading_kind(words),
+                Some(BoilerplateKind::TranscriberNote | BoilerplateKind::Licence | BoilerplateKind::Illustrations)
+            )
+    });
+    found.map_or(end, |(at, _)| at)
+}
+
+/// Whether a line only says where the file comes from: a web site and what it offers.
+fn is_notice(line: &str) -> bool {
+    const SITES: &[&str] = &["www.", "http:", "https:", ".com", ".net", ".org", ".cn"];
+    const GOODS: &[&str] = &[
+        "小说",
+        "小說",
+        "电子书",
+        "電子書",
+        "下载",
+        "下載",
+        "本书",
+        "本書",
+        "更多",
+        "访问",
+        "訪問",
+        "阅读",
+        "閱讀",
+        "书库",
+    ];
+    const OPENINGS: &[&str] =
+        &["更多精彩", "更多小说", "更多小說", "更多电子书", "本书来自", "本書來自", "本书下载", "本书由"];
+    if line.is_empty() || line.len() > 240 || line.starts_with(['“', '「', '‘', '"']) {
+        return false;
+    }
+    let opens =
+        OPENINGS.iter().any(|opening| line.trim_start_matches(['【', '（', '(', '=', '-', '*']).starts_with(opening));
+    let site = || {
+        let lower = line.to_ascii_lowercase();
+        SITES.iter().any(|site| lower.contains(site))
+    };
+    let goods = || GOODS.iter().any(|word| line.contains(word));
+    (opens && (line.len() <= 120 || site())) || (goods() && site())
+}
