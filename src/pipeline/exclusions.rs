@@ -11,7 +11,7 @@ use crate::store::PoolIndex;
 
 /// The rows to remove and the references to correct, by id.
 #[derive(Debug, Default)]
-pub(super) struct Exclusions {
+pub(crate) struct Exclusions {
     scenes: BTreeMap<String, String>,
     conversations: BTreeMap<String, String>,
     samples: BTreeMap<String, String>,
