@@ -1,6 +1,7 @@
 //! A parsed TOML or JSON text that knows the source span of each value, with `--set` assignments applied on top.
 
 mod finding;
+pub(crate) mod json_schema;
 mod json_spans;
 pub(crate) mod problems;
 pub(crate) mod schema_check;

@@ -6,6 +6,7 @@
 mod chunk;
 mod extract;
 mod instruct;
+mod manual_edits;
 mod simulate;
 mod synthesize;
 mod tasks;
