@@ -93,7 +93,7 @@ impl Loaded {
             let one = [&cast.extractor, &cast.director, &cast.scene, &cast.base, &cast.judge];
             names.extend(one.map(|member| member.get(language)));
             if self.file.instruct.is_on() {
-                names.extend([cast.instructor().get(language), cast.player().get(language)]);
+                names.extend([cast.instructor().get(language), cast.role_player().get(language)]);
             }
             let several = [&cast.synthesizers, &cast.sources, &cast.judges];
             names.extend(several.iter().flat_map(|members| members.get(language)).map(String::as_str));

@@ -277,7 +277,7 @@ pub struct Cast {
     pub instructor: Option<Member>,
     /// Plays the roles of `instruct` on general instructions. The base model if unset.
     #[serde(default)]
-    pub player: Option<Member>,
+    pub role_player: Option<Member>,
 }
 
 impl Cast {
@@ -289,8 +289,8 @@ impl Cast {
 
     /// Returns the model that plays roles.
     #[must_use]
-    pub fn player(&self) -> &Member {
-        self.player.as_ref().unwrap_or(&self.base)
+    pub fn role_player(&self) -> &Member {
+        self.role_player.as_ref().unwrap_or(&self.base)
     }
 }
 
