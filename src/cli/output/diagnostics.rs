@@ -106,7 +106,7 @@ pub(crate) fn hint(error: &RunError, command: FailedCommand, invocation: &str) -
             "`schemas/aliases.schema.json` describes the file; fix it, or remove it to have it generated again, and {again}"
         ),
         RunError::Vetoes(_) => {
-            format!("`docs/review.md` describes overrides; fix the file and {again}; all answers are kept")
+            format!("`docs/corrections.md` describes overrides; fix the file and {again}; all answers are kept")
         }
         RunError::Books { .. } => {
             "books are plain text, Markdown, HTML, EPUB, Fountain or JSON Lines, in any common encoding".to_owned()

@@ -140,7 +140,7 @@ fn add(file: &Path, arguments: &PoolArguments, replace: bool) -> Exit {
             let hint = match &error {
                 AdditionError::Nothing { nearest: Some(nearest), .. } => format!("did you mean `{nearest}`?"),
                 AdditionError::Nothing { nearest: None, .. } | AdditionError::Invalid { .. } => {
-                    "`schemas/scene.schema.json` describes a scene; docs/pool.md has an example".to_owned()
+                    "`schemas/scene.schema.json` describes a scene; docs/scene-pool.md has an example".to_owned()
                 }
             };
             if let AdditionError::Invalid { findings, .. } = &error {
