@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_nobody_answers_is_tried_twice_at_least() {
+    fn a_call_without_any_answer_is_tried_at_least_twice() {
         assert!(!is_long(1, 6, PATIENCE) && is_long(2, 6, PATIENCE), "a single request may take ten minutes");
         assert!(!is_long(5, 6, Duration::from_secs(30)) && is_long(6, 6, Duration::from_secs(30)));
         assert!(is_long(1, 1, Duration::ZERO));
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn words_leave_out_the_request() {
+    fn error_texts_exclude_the_request() {
         let body = json!({"error": {"message": "Bad", "param": "seed", "code": null}});
         assert_eq!(words(&body), "bad seed");
         let body = json!({"detail": [{"loc": ["body", "seed"], "msg": "Extra", "input": {"response_format": 1}}]});
