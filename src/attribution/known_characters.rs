@@ -93,7 +93,7 @@ impl KnownCharacters {
             return true;
         }
         let key = key(form);
-        match (self.owners.get(&key), person.given) {
+        match (self.owners.get(&key), person.known_character) {
             (Some(&owner), given) => given == Some(owner),
             (None, _) if self.ignored.contains(&key) => false,
             (None, Some(given)) => self.open(given) || !self.found.contains(&key),
@@ -147,10 +147,10 @@ impl KnownCharacters {
     /// Links each draft to its known character, and sets listed genders.
     pub(super) fn mark(&self, cast: &mut [CharacterDraft]) {
         for draft in cast {
-            draft.given = draft.forms.keys().find_map(|form| self.owner(form));
-            draft.sure = draft.given.is_some_and(|given| self.changed[given])
+            draft.known_character = draft.forms.keys().find_map(|form| self.owner(form));
+            draft.exclusive = draft.known_character.is_some_and(|given| self.changed[given])
                 || self.struck.iter().flatten().any(|form| draft.forms.contains_key(form));
-            if let Some(gender) = draft.given.and_then(|given| self.people[given].gender) {
+            if let Some(gender) = draft.known_character.and_then(|given| self.people[given].gender) {
                 draft.fixed = Some(gender);
             }
         }
@@ -161,9 +161,15 @@ impl KnownCharacters {
     pub(super) fn roles(&self, cast: &mut Vec<CharacterDraft>) -> BTreeMap<String, usize> {
         let mut roles = BTreeMap::new();
         for (given, person) in self.people.iter().enumerate() {
-            let place = cast.iter().position(|draft| draft.given == Some(given)).unwrap_or_else(|| {
-                let (fixed, sure) = (person.gender, self.changed[given]);
-                cast.push(CharacterDraft { role: true, fixed, given: Some(given), sure, ..CharacterDraft::default() });
+            let place = cast.iter().position(|draft| draft.known_character == Some(given)).unwrap_or_else(|| {
+                let (fixed, exclusive) = (person.gender, self.changed[given]);
+                cast.push(CharacterDraft {
+                    role: true,
+                    fixed,
+                    known_character: Some(given),
+                    exclusive,
+                    ..CharacterDraft::default()
+                });
                 cast.len() - 1
             });
             for form in person.forms().filter(|form| self.owner(form) == Some(given)) {
@@ -180,7 +186,7 @@ impl KnownCharacters {
         for forms in &self.struck {
             let place = cast.iter().position(|draft| forms.iter().any(|form| draft.forms.contains_key(form)));
             let place = place.unwrap_or_else(|| {
-                cast.push(CharacterDraft { role: true, sure: true, ..CharacterDraft::default() });
+                cast.push(CharacterDraft { role: true, exclusive: true, ..CharacterDraft::default() });
                 cast.len() - 1
             });
             roles.extend(forms.iter().map(|form| (form.clone(), place)));

@@ -7,8 +7,8 @@ use serde::ser::SerializeMap as _;
 use serde::{Deserialize, Serialize, Serializer};
 use tokio::sync::watch;
 
-use super::stage::Stage;
 use crate::llm::{Account, Totals, UsageTracker};
+use crate::schema::Stage;
 use crate::schema::{Language, Reject, RoleTally, Sample};
 use crate::stages::export::{Agreement, Charge, Row as _, Table};
 
@@ -227,7 +227,7 @@ impl Summary {
     pub(super) fn new(run: &Path, usage_tracker: &UsageTracker, rejects: &[Reject]) -> Self {
         let mut rejected: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
         for reject in rejects {
-            *rejected.entry(reject.stage.clone()).or_default().entry(reject.reason.clone()).or_default() += 1;
+            *rejected.entry(reject.stage.to_string()).or_default().entry(reject.reason.to_string()).or_default() += 1;
         }
         let totals = usage_tracker.totals();
         let mut asks: Vec<AskSummary> = usage_tracker.accounts().iter().map(AskSummary::of).collect();

@@ -204,8 +204,8 @@ impl Bars {
                 footer.set_message(format!("{:>10}  {}", "", spent.words()));
             }
             Event::Rejected(reject) => {
-                *self.rejected.entry(reject.stage.clone()).or_default() += 1;
-                self.update_message(&reject.stage);
+                *self.rejected.entry(reject.stage.to_string()).or_default() += 1;
+                self.update_message(reject.stage.name());
             }
             Event::Lane { lane, has_ended, .. } => {
                 if self.lanes.take(lane, *has_ended) {
@@ -310,7 +310,7 @@ impl Lines {
                 Some(format!("{stage}: {}; {}", lines.words(now), self.spent.words()))
             }
             Event::Rejected(reject) => {
-                self.stages.get_mut(reject.stage.as_str())?.rejected += 1;
+                self.stages.get_mut(reject.stage.name())?.rejected += 1;
                 None
             }
             Event::Ended { stage, outcome } => {
@@ -349,13 +349,13 @@ impl StageLines {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::Reject;
+    use crate::schema::{Reject, RejectReason, Stage};
 
     #[test]
     fn lines_are_printed_by_tenths_and_by_time() {
         let mut lines = Lines::default();
-        let mut last_line = Vec::new();
-        let mut take = |seconds: u64, event: Event| last_line.extend(lines.take(Duration::from_secs(seconds), &event));
+        let mut printed = Vec::new();
+        let mut take = |seconds: u64, event: Event| printed.extend(lines.take(Duration::from_secs(seconds), &event));
         let advanced = |done| Event::Advanced { stage: "extract", done, total: Some(40) };
         take(0, Event::Started { stage: "extract", total: Some(40) });
         take(0, Event::Spent { calls: 1234, in_flight: 5, tokens: 56_789, usd: None });
@@ -363,7 +363,7 @@ mod tests {
         take(2, advanced(4)); // 10 %
         take(3, advanced(5));
         take(13, advanced(6)); // after ten seconds
-        take(14, Event::Rejected(Reject::new("extract", "a@1", "no_dialogue", "nobody speaks")));
+        take(14, Event::Rejected(Reject::new(Stage::Extract, "a@1", RejectReason::NoDialogue, "nobody speaks")));
         take(15, advanced(40)); // `Ended` prints the last line
         take(15, Event::Ended { stage: "extract", outcome: "34 scenes of 3 books".to_owned() });
         take(16, Event::Started { stage: "simulate", total: None });
@@ -379,7 +379,7 @@ mod tests {
         let spent = |calls| Event::Spent { calls, in_flight: 9, tokens: 60_000, usd: Some(1.0) };
         take(32, spent(1300)); // too early
         take(44, spent(1400)); // no progress, but more calls
-        insta::assert_snapshot!(last_line.join("\n"), @r"
+        insta::assert_snapshot!(printed.join("\n"), @r"
         extract: started, 40 items
         extract: 4 of 40 (10 %), 2.0/s, about 18 s left; 1,234 calls, 5 in flight, 56,789 tokens, unpriced
         extract: 6 of 40 (15 %), 0.5/s, about 74 s left; 1,234 calls, 5 in flight, 56,789 tokens, unpriced
@@ -397,7 +397,7 @@ mod tests {
         bars.report(Event::Spent { calls: 1, in_flight: 1, tokens: 1, usd: Some(0.0) });
         bars.report(Event::Started { stage: "simulate", total: Some(3) });
         bars.report(Event::Advanced { stage: "extract", done: 2, total: Some(4) });
-        bars.report(Event::Rejected(Reject::new("extract", "a@1", "no_dialogue", "")));
+        bars.report(Event::Rejected(Reject::new(Stage::Extract, "a@1", RejectReason::NoDialogue, "")));
         {
             let state = bars.state.lock().unwrap();
             let State::Bars(inner) = &*state else { panic!("expected bars") };

@@ -4,15 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::chunk::UNREADABLE;
 use super::{Runner, Tasks, chain, cores};
 use crate::config::ModelEntry;
 use crate::event::Event;
 use crate::pipeline::book_source::{self, Listed, ReadBook, Rereader};
 use crate::pipeline::error::RunError;
 use crate::pipeline::records::Records;
-use crate::pipeline::stage::Stage;
-use crate::schema::{Chunk, Language, Reject, Scene};
+use crate::schema::Stage;
+use crate::schema::{Chunk, Language, Reject, RejectReason, Scene};
 use crate::stages::{chunk, extract};
 use crate::store::{Pool, PoolIndex, Written};
 
@@ -78,7 +77,9 @@ impl Runner {
                     let (runner, done, pool) = (Arc::clone(self), Arc::clone(&done), Arc::clone(&pool.pool));
                     folds.spawn(async move { runner.fold(book, pool, &done, total).await });
                 }
-                Err(error) => self.reject(records, [Reject::new("chunk", path, UNREADABLE, chain(&error))]),
+                Err(error) => {
+                    self.reject(records, [Reject::new(Stage::Chunk, path, RejectReason::Unreadable, chain(&error))])
+                }
             }
         }
         while let Some(folded) = folds.next().await {

@@ -10,8 +10,8 @@ use super::tally::Table;
 use super::{ExportError, Params};
 use crate::schema::{
     Attribute, ByLanguage, Candidate, CastMember, Character, CharacterType, Conversation, Dimension, EndedBy, Grounded,
-    Language, Line, Message, Motivation, Quality, Reject, Sample, Scene, SceneCharacter, Turn, TurnKind, Utterance,
-    Verdict, Visibility,
+    Language, Line, Message, Motivation, Quality, Reject, RejectReason, Sample, Scene, SceneCharacter, Stage, Turn,
+    TurnKind, Utterance, Verdict, Visibility,
 };
 
 fn attribute(key: &str, value: &str, visibility: Visibility) -> Attribute {
@@ -270,9 +270,14 @@ pub(crate) fn records() -> Records {
             },
         ],
         rejects: vec![
-            Reject::new("simulate", "ada-crane/writer/0", "quality", "the reviewer rated it `moderate`"),
-            Reject::new("extract", "渡口/2", "no_dialogue", "对白少于 4 句"),
-            Reject::new("extract", "harbour/1", "no_dialogue", "1 utterance, 4 are asked for"),
+            Reject::new(
+                Stage::Simulate,
+                "ada-crane/writer/0",
+                RejectReason::Quality(Quality::Moderate),
+                "the reviewer rated it `moderate`",
+            ),
+            Reject::new(Stage::Extract, "渡口/2", RejectReason::NoDialogue, "对白少于 4 句"),
+            Reject::new(Stage::Extract, "harbour/1", RejectReason::NoDialogue, "1 utterance, 4 are asked for"),
         ],
     }
 }

@@ -98,7 +98,7 @@ impl Row for Reject {
     }
 
     fn count(&self, tally: &mut Tally) {
-        tally.reject(&self.stage, &self.reason);
+        tally.reject(self.stage.name(), self.reason.name());
     }
 }
 
@@ -190,9 +190,9 @@ fn characters(rows: &[&Character]) -> Result<Vec<Column>, ColumnError> {
 #[expect(clippy::unnecessary_wraps, reason = "the functions of all configs have the same signature")]
 fn rejected(rows: &[&Reject]) -> Result<Vec<Column>, ColumnError> {
     Ok(vec![
-        text("stage", rows, |row| row.stage.as_str()),
+        text("stage", rows, |row| row.stage.name()),
         text("id", rows, |row| row.id.as_str()),
-        text("reason", rows, |row| row.reason.as_str()),
+        text("reason", rows, |row| row.reason.name()),
         text("detail", rows, |row| row.detail.as_str()),
     ])
 }

@@ -12,7 +12,7 @@ use super::front_back::{back, front, tables};
 use super::prose::letters;
 use super::story_bounds::{before_notices, leading, trailing};
 use super::{headings, story_start};
-use crate::schema::{BoilerplateKind, Book, Chapter, Level, Reject};
+use crate::schema::{BoilerplateKind, Book, Chapter, Level, Reject, Stage};
 use crate::text::CodePoints;
 
 /// The location of a book's story and what is left out, in bytes of the text.
@@ -130,7 +130,7 @@ impl Story {
             } else {
                 format!("{}, code points {begin} to {end}: “{opening}…”", part.detail)
             };
-            rejects.push(Reject::new("chunk", format!("{}@{begin}", book.slug), part.kind.reason(), detail));
+            rejects.push(Reject::new(Stage::Chunk, format!("{}@{begin}", book.slug), part.kind.reason(), detail));
         }
         rejects
     }

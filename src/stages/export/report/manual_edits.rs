@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::Report;
 use super::sanitize::line;
-use crate::schema::Reject;
+use crate::schema::{Reject, Stage};
 
 /// The maximum number of removals, and of edits, that are listed.
 const LISTED: usize = 50;
@@ -34,7 +34,7 @@ struct Changed {
 
 impl ByHand {
     pub(super) fn new(report: &Report<'_>) -> Self {
-        let vetoed: Vec<&Reject> = report.rejects.iter().filter(|reject| reject.stage == "export").collect();
+        let vetoed: Vec<&Reject> = report.rejects.iter().filter(|reject| reject.stage == Stage::Export).collect();
         let edits = &report.figures.edits;
         let changed = |id: &str, reason: &str, text: &str| Changed {
             id: line(id, ID),

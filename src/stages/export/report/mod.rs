@@ -85,6 +85,7 @@ fn environment() -> Environment<'static> {
 mod tests {
     use super::*;
     use crate::schema::Conversation;
+    use crate::schema::{RejectReason, Stage};
     use crate::stages::export::fixture::{about, records, tables};
 
     const HOSTILE: &str =
@@ -192,7 +193,12 @@ mod tests {
                 sample.id = format!("{}#{}", talk.id, turn.index);
                 sample.reference = format!("（收伞）路上遇见旧友。{}", "雨".repeat(300));
                 for n in 0..vetoes {
-                    records.rejects.push(Reject::new("export", format!("红线/vivid/{n}"), "vetoed", "not <ours>"));
+                    records.rejects.push(Reject::new(
+                        Stage::Export,
+                        format!("红线/vivid/{n}"),
+                        RejectReason::Vetoed,
+                        "not <ours>",
+                    ));
                 }
             })
         };
@@ -268,7 +274,7 @@ mod tests {
                 sample.dimension = hostile();
             }
             for reject in &mut records.rejects {
-                (reject.id, reject.detail, reject.reason) = (hostile(), hostile(), hostile());
+                (reject.id, reject.detail) = (hostile(), hostile());
             }
         });
         assert!(html.contains("&lt;script&gt;alert(") && html.contains("[U+202E][U+2066][U+0000]"), "{html}");
@@ -322,9 +328,11 @@ mod tests {
                     }
                     records.conversations.push(talk);
                 }
+                let reasons: Vec<RejectReason> = RejectReason::all().collect();
                 for n in 0..300 {
-                    let reject = Reject::new("extract", format!("{n}{name}"), &format!("{n}{name}"), text.clone());
-                    let veto = Reject::new("export", format!("{n}{name}"), "vetoed", text.clone());
+                    let reason = reasons[n % reasons.len()];
+                    let reject = Reject::new(Stage::Extract, format!("{n}{name}"), reason, text.clone());
+                    let veto = Reject::new(Stage::Export, format!("{n}{name}"), RejectReason::Vetoed, text.clone());
                     records.rejects.extend([reject, veto]);
                 }
             });

@@ -378,7 +378,7 @@ fn steps(report: &Report<'_>) -> Vec<Step> {
     let counted = |count: u64, word: &str| format!("{} {word}{}", thousands(count), if count == 1 { "" } else { "s" });
     let mut reasons: BTreeMap<&str, BTreeMap<&str, u64>> = BTreeMap::new();
     for reject in report.rejects {
-        *reasons.entry(&reject.stage).or_default().entry(&reject.reason).or_default() += 1;
+        *reasons.entry(reject.stage.name()).or_default().entry(reject.reason.name()).or_default() += 1;
     }
     let step = |stage: &'static str, made: String| Step {
         stage,
@@ -451,7 +451,7 @@ fn questions(roles: &BTreeMap<Language, RoleTally>) -> Option<String> {
 fn left_out(rejects: &[Reject], rights: &Rights) -> (Vec<LeftOut>, usize) {
     let mut reasons: BTreeMap<(&str, &str), (u64, &Reject)> = BTreeMap::new();
     for reject in rejects {
-        reasons.entry((&reject.stage, &reject.reason)).or_insert((0, reject)).0 += 1;
+        reasons.entry((reject.stage.name(), reject.reason.name())).or_insert((0, reject)).0 += 1;
     }
     let more = reasons.len().saturating_sub(ROWS);
     let mut room = Room::new(DETAILS, rights).each(DETAIL);
