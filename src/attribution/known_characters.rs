@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_rules_say_themselves_changes_nothing() {
+    fn the_list_found_by_rule_changes_nothing() {
         for (language, text) in [(Language::En, EN), (Language::Zh, ZH)] {
             let plain = attribute(text, language, false);
             assert_eq!(attribute_with(text, language, false, &Aliases::of(&plain)), plain);
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn two_become_one_and_are_renamed() {
+    fn merged_characters_share_quotations() {
         for (language, text, one, other, name, expected) in [
             (Language::En, EN, "Tom Reed", "the innkeeper", "Mr. Reed of the Swan", "Four Seven Eight Nine"),
             (Language::Zh, ZH, "灯花婆", "老者", "灯花老妪", "五 八 九"),
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn one_becomes_two() {
+    fn split_characters_divide_quotations() {
         for (language, text, whole, part, lines_of) in [
             (Language::En, EN, "Captain Hale", "Hale", ["One Five", "Three"]),
             (Language::En, &EN.replace("the innkeeper", "Ann"), "Ruth Hallow", "Ruth", ["Six", "Two"]),
@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_struck_out_leaves_lines_to_nobody() {
+    fn quotations_of_removed_characters_become_unknown() {
         let clerk = "“One,” said the clerk.\n\n“Two,” said Ruth.\n\n“Three,” said the clerk.\n\n“Four,” said Ruth.\n";
         for (language, text, name, expected, others) in [
             (
@@ -419,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ignored_name_says_nothing() {
+    fn ignored_names_are_no_evidence() {
         for (language, text, name, line) in
             [(Language::En, EN, "Tom Reed", "Seven,"), (Language::Zh, ZH, "灯花婆", "八。")]
         {
@@ -491,7 +491,7 @@ mod tests {
     }
 
     #[test]
-    fn the_narrator_is_who_the_file_says() {
+    fn the_list_names_the_narrator() {
         for (language, text, name, expected) in [
             (
                 Language::En,
@@ -525,7 +525,7 @@ mod tests {
     }
 
     #[test]
-    fn bears_whatever_is_given() {
+    fn accepts_any_alias_list() {
         let odd = ["", " ", "the", "I", "我", "Hale Hale", "the Rat", "江", "老者", "。", "a.b"];
         let people = odd.map(|name| known(name, (name.len() % 2 == 0).then_some(&odd))).to_vec();
         let ignore = vec!["Hale".to_owned(), String::new()];

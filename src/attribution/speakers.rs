@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn names_nobody_where_nothing_points() {
+    fn unknown_without_evidence() {
         assert_eq!(speakers(&[turn(SpeakerCue::None)], &[]), [None]);
     }
 }

@@ -128,7 +128,7 @@ fn offsets_are_code_points_of_the_text() {
 }
 
 #[test]
-fn reads_the_same_twice() {
+fn attribution_is_deterministic() {
     let text = file("books/a_penny_either_way.txt");
     assert_eq!(attribute(&text, Language::En, false), attribute(&text, Language::En, false));
 }
@@ -182,7 +182,7 @@ const SHIPPED: [(&str, &str, &str); 3] = [
 ];
 
 #[test]
-fn a_file_without_a_change_changes_nothing() {
+fn an_unchanged_alias_file_changes_nothing() {
     for (book, ..) in SHIPPED {
         let (text, language, script, aliases) = shipped(book);
         assert_eq!(aliases.faults(), [], "{book}");
@@ -191,7 +191,7 @@ fn a_file_without_a_change_changes_nothing() {
 }
 
 #[test]
-fn a_new_name_leaves_all_others_as_they_were() {
+fn renaming_one_character_keeps_the_others() {
     for (book, one, _) in SHIPPED {
         let (text, language, script, mut aliases) = shipped(book);
         let person = person(&mut aliases, one);
@@ -233,7 +233,7 @@ fn speakers_follow_when_two_become_one() {
 }
 
 #[test]
-fn who_is_struck_out_says_nothing_and_nobody_says_it_for_him() {
+fn quotations_of_removed_characters_stay_unattributed() {
     for (book, one, _) in SHIPPED {
         let (text, language, script, mut aliases) = shipped(book);
         let struck = person(&mut aliases, one).clone();
