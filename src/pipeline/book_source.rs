@@ -129,7 +129,7 @@ impl Rereader {
 }
 
 /// Facts about a book, by language of its chunks.
-pub(super) type Facts = BTreeMap<Language, extract::BookFacts>;
+pub(super) type Facts = BTreeMap<Language, extract::BookIndex>;
 
 /// Attributes a book by rule in each language of its chunks, using its aliases file if that was edited by hand. Moves
 /// the text from the book into the facts. Also returns a note about the aliases file, if any.
@@ -138,7 +138,7 @@ pub(super) fn facts(read: &mut ReadBook, pool: &Pool) -> Result<(Facts, Option<S
     let languages: BTreeSet<Language> = read.chunks.iter().map(|chunk| chunk.language).collect();
     let (readings, note) = aliases::read_book(pool, &read.book, &text, &languages)?;
     let facts = readings.into_iter().map(|(language, attribution)| {
-        (language, extract::BookFacts::new(&read.book, language, Arc::clone(&text), attribution))
+        (language, extract::BookIndex::new(&read.book, language, Arc::clone(&text), attribution))
     });
     let facts = facts.collect();
     Ok((facts, note))

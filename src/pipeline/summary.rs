@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use crate::llm::{Account, Totals, UsageTracker};
 use crate::schema::Stage;
 use crate::schema::{Language, Reject, RoleTally, Sample};
-use crate::stages::export::{Agreement, Charge, Row as _, Table};
+use crate::stages::export::{Agreement, AskCost, Table, TableRow as _};
 
 /// Command-line options of a run, apart from the pipeline file.
 #[derive(Debug, Clone)]
@@ -258,8 +258,8 @@ impl Summary {
     }
 
     /// Returns usage for the report, which does not distinguish journaled answers.
-    pub(super) fn charges(&self) -> Vec<Charge> {
-        let charge = |ask: &AskSummary| Charge {
+    pub(super) fn charges(&self) -> Vec<AskCost> {
+        let charge = |ask: &AskSummary| AskCost {
             ask: ask.ask.clone(),
             model: ask.model.clone(),
             calls: ask.calls.made + ask.calls.journal,

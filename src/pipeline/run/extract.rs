@@ -13,7 +13,7 @@ use crate::pipeline::records::Records;
 use crate::schema::Stage;
 use crate::schema::{Chunk, Language, Reject, RejectReason, Scene};
 use crate::stages::{chunk, extract};
-use crate::store::{Pool, PoolIndex, Written};
+use crate::store::{BookWrite, Pool, PoolIndex};
 
 /// State while the pool is filled.
 struct Filling {
@@ -44,7 +44,7 @@ impl Runner {
         let mut pool = Filling {
             // Adding verdicts changes no scenes.
             pool: Arc::new(if self.session.dry_run().is_some() || !self.options.judges.is_empty() {
-                Pool::rehearse(self.loaded.file.extract.pool.as_ref())
+                Pool::in_memory(self.loaded.file.extract.pool.as_ref())
             } else {
                 Pool::open(self.loaded.file.extract.pool.as_ref())?
             }),
@@ -98,8 +98,8 @@ impl Runner {
     fn folded(&self, records: &mut Records, pool: &mut Filling, folded: Folded) {
         self.reject(records, folded.rejects);
         match pool.pool.write_book(&folded.slug, &folded.scenes) {
-            Ok(Written::AsGiven) => {}
-            Ok(Written::Kept) => self.reporter.report(Event::Note(format!(
+            Ok(BookWrite::AsGiven) => {}
+            Ok(BookWrite::Kept) => self.reporter.report(Event::Note(format!(
                 "`{}` was edited and is kept; delete it to replace it with the {} scenes of this run",
                 pool.pool.book(&folded.slug).display(),
                 folded.scenes.len()

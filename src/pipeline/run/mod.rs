@@ -34,7 +34,7 @@ use crate::llm::{DryRun, Session};
 use crate::prompt::Prompts;
 use crate::schema::{Book, Reject, RejectReason, Stage};
 use crate::stages;
-use crate::stages::export::{self, Figures};
+use crate::stages::export::{self, ReportStatistics};
 use crate::store::{self, PoolIndex, RunFolder};
 
 /// Runs a pipeline up to and including a stage, and returns a summary.
@@ -112,7 +112,7 @@ async fn go(runner: &Arc<Runner>, folder: &RunFolder, begun: Instant) -> Result<
         let (index, pool_hash) = pool.expect("extract runs before export");
         let mut dataset = folder.new_dataset()?;
         let rights = rights(&runner.loaded, &index)?;
-        let mut figures = Figures::new(runner.loaded.file.seed);
+        let mut figures = ReportStatistics::new(runner.loaded.file.seed);
         let tables = records.write(&rights, &index, &mut dataset, &mut figures)?;
         let (charges, tallies) = (summary.charges(), records.roles.splits.tallies().clone());
         let limit = runner.options.limit;
