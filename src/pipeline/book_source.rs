@@ -7,7 +7,8 @@ use std::fs::File;
 use std::io::BufReader;
 use std::sync::Arc;
 
-use super::error::{BookError, RunError};
+use super::error::RunError;
+use crate::config::BookError;
 use crate::config::referenced::aliases;
 use crate::config::{BookPath, open_books};
 use crate::schema::{Book, Chunk, Language, Reject, RejectReason, Stage};
