@@ -121,14 +121,14 @@ impl QuoteLimits {
         Ok(frame)
     }
 
-    /// Applies the limits to a column or a part of one. `place` is the dotted path of the field.
-    fn part(&self, series: &Series, place: &str, own: &[&str]) -> PolarsResult<Series> {
-        if own.contains(&place) {
+    /// Applies the limits to a column or a part of one. `path` is the dotted path of the field.
+    fn part(&self, series: &Series, path: &str, own: &[&str]) -> PolarsResult<Series> {
+        if own.contains(&path) {
             return Ok(Series::full_null(series.name().clone(), series.len(), series.dtype()));
         }
         match series.dtype() {
             DataType::String => {
-                let name = place.rsplit('.').next().unwrap_or(place);
+                let name = path.rsplit('.').next().unwrap_or(path);
                 let Some(stretches) = self.stretches.as_ref().filter(|_| !is_name(name)) else {
                     return Ok(series.clone());
                 };
@@ -137,7 +137,7 @@ impl QuoteLimits {
                 Ok(StringChunked::from_iter_options(series.name().clone(), shortened).into_series())
             }
             DataType::List(_) => {
-                let lists = series.list()?.apply_to_inner(&|inner| self.part(&inner, place, own))?;
+                let lists = series.list()?.apply_to_inner(&|inner| self.part(&inner, path, own))?;
                 Ok(lists.into_series())
             }
             DataType::Struct(_) => {
@@ -145,7 +145,7 @@ impl QuoteLimits {
                     .struct_()?
                     .fields_as_series()
                     .iter()
-                    .map(|field| self.part(field, &format!("{place}.{}", field.name()), own))
+                    .map(|field| self.part(field, &format!("{path}.{}", field.name()), own))
                     .collect();
                 let made = StructChunked::from_series(series.name().clone(), series.len(), fields?.iter())?;
                 Ok(made.into_series())
@@ -258,8 +258,8 @@ impl Rolling {
         self.letters.push_back(letter);
         self.hash = self.hash.wrapping_mul(Self::BASE).wrapping_add(letter);
         if self.letters.len() > self.width {
-            let gone = self.letters.pop_front().expect("the window is longer than `width`");
-            self.hash = self.hash.wrapping_sub(gone.wrapping_mul(self.leaving));
+            let removed = self.letters.pop_front().expect("the window is longer than `width`");
+            self.hash = self.hash.wrapping_sub(removed.wrapping_mul(self.leaving));
         }
         (self.letters.len() == self.width).then_some(self.hash)
     }
