@@ -14,6 +14,7 @@ mod references;
 mod row_group;
 mod scan;
 mod schema;
+mod stable_hash;
 mod texts;
 mod values;
 

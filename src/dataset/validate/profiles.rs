@@ -3,7 +3,7 @@
 
 use std::hash::Hash as _;
 
-use super::references::hash;
+use super::stable_hash::hash;
 use crate::cells::Cells;
 use crate::text::stretches;
 

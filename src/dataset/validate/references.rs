@@ -7,6 +7,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use super::Group;
 use super::findings::{Findings, MOST, Spot};
 use super::profiles::Profile;
+use super::stable_hash::hash;
 use crate::cells::Cells;
 
 /// The hash of a text for comparison; `None` if there is no such column.
@@ -310,13 +311,6 @@ fn print(group: &Group<'_>, column: &str, row: usize) -> Print {
         })),
         _ => None,
     }
-}
-
-/// Returns a hash that is the same in every run: the hasher has fixed keys.
-pub(super) fn hash(text: impl FnOnce(&mut DefaultHasher)) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    text(&mut hasher);
-    hasher.finish()
 }
 
 #[cfg(test)]
