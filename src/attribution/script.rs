@@ -1,14 +1,14 @@
 //! Attribution for plays and screenplays, where the speaker's name precedes each speech.
 //!
 //! Parses Fountain, centred names (a cue on its own line) and speeches on the line of the name (`NAME.`, `NAME:`, `名：`,
-//! `名　`). `text::cue` recognises which lines have the form of a cue. Speeches by several speakers at once are reported
+//! `名　`). `text::parse_speaker_cue` recognises which lines have the form of a cue. Speeches by several speakers at once are reported
 //! as unknown.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::people::{CharacterDraft, finish};
 use super::{Attribution, Quotation, QuotationKind, flatten, number, paragraphs::paragraphs};
-use crate::text::{self, CueMark, is_several};
+use crate::text::{self, CueSeparator, is_group_name};
 
 /// Maximum length in characters of a name before a stage direction.
 const NAME: usize = 48;
@@ -33,7 +33,7 @@ struct ScriptCue {
     /// Index of the last line of the cue; a stage direction after the name may be wrapped.
     last: usize,
     sure: bool,
-    mark: CueMark,
+    mark: CueSeparator,
 }
 
 impl ScriptCue {
@@ -167,11 +167,11 @@ impl ScriptParser<'_> {
         let start = self.lines[line].start;
         let mut text: String = self.text(line).iter().collect();
         let mut last = line;
-        if text::cue(&text).is_none() {
+        if text::parse_speaker_cue(&text).is_none() {
             last = self.last_cue_line(line);
             text = self.chars[start..self.lines[last].end].iter().collect();
         }
-        let text::Cue { name, aside, speech, sure, mark } = text::cue(&text)?;
+        let text::SpeakerCue { name, aside, speech, sure, mark } = text::parse_speaker_cue(&text)?;
         let speech = (speech < text.len()).then(|| start + text[..speech].chars().count());
         if speech.is_none() && (self.blank(last + 1) || line > 0 && !self.blank(line - 1)) {
             return None;
@@ -191,7 +191,7 @@ impl ScriptParser<'_> {
         let Some(open) = text.iter().take(NAME).position(|&c| closing_bracket(c).is_some()) else { return line };
         let goes_on = |next: &usize| {
             let text: String = self.text(*next).iter().collect();
-            let another = text::cue(&text).is_some_and(|cue| cue.sure || cue.mark == CueMark::Colon);
+            let another = text::parse_speaker_cue(&text).is_some_and(|cue| cue.sure || cue.mark == CueSeparator::Colon);
             *next == line || !self.blank(*next) && !another
         };
         let mut last = line;
@@ -287,9 +287,9 @@ impl ScriptParser<'_> {
             };
             sure.contains(&cue.key())
                 || match cue.mark {
-                    CueMark::Colon => again || short && !capitals,
-                    CueMark::Stop | CueMark::End => again && !capitals,
-                    CueMark::Gap => han && (again || is_several(&cue.name)),
+                    CueSeparator::Colon => again || short && !capitals,
+                    CueSeparator::Stop | CueSeparator::End => again && !capitals,
+                    CueSeparator::Gap => han && (again || is_group_name(&cue.name)),
                 }
         };
         let own = |cue: &ScriptCue| (cue.speech.is_some() == inline) && known(cue);
@@ -336,7 +336,7 @@ impl ScriptParser<'_> {
         names: &BTreeSet<String>,
         titles: &BTreeMap<String, String>,
     ) -> Option<usize> {
-        if joins_names(&cue.name, names) || is_several(&cue.name) {
+        if joins_names(&cue.name, names) || is_group_name(&cue.name) {
             return None;
         }
         let name = title_case(&cue.name);

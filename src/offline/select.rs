@@ -12,7 +12,9 @@ use serde::Deserialize;
 use crate::llm::Offline;
 use crate::schema::{ByLanguage, Language};
 use crate::stages::select::{Judge, Judgement};
-use crate::text::{Sign, asks, content_words, float, likeness, pairs, plain, sentences, signs, spoken};
+use crate::text::{
+    SpeechAct, asks, content_words, count_speech_act_words, float, likeness, pairs, plain, sentences, spoken,
+};
 
 static PHRASES: LazyLock<ByLanguage<Phrases>> =
     LazyLock::new(|| toml::from_str(include_str!("select.toml")).expect("`offline.toml` is embedded and tested"));
@@ -164,8 +166,8 @@ impl<'a> Context<'a> {
         Self { ask, last, recent, earlier }
     }
 
-    fn count(&self, text: &str, sign: Sign) -> f64 {
-        float(signs(text, self.ask.language, sign))
+    fn count(&self, text: &str, sign: SpeechAct) -> f64 {
+        float(count_speech_act_words(text, self.ask.language, sign))
     }
 
     /// Returns how much the context calls for a dimension, in standard deviations from the mean over conversations.
@@ -177,18 +179,18 @@ impl<'a> Context<'a> {
         let score = match code {
             "CR" => {
                 let known = self.recent.first().map_or(0, |words| words.intersection(&self.earlier).count());
-                near(Sign::Recall) + 0.4 * float(known.min(5))
+                near(SpeechAct::Recall) + 0.4 * float(known.min(5))
             }
-            "FR" => asked * near(Sign::World) + 0.5 * near(Sign::Fact),
-            "RR" => 1.5 * asked * near(Sign::Why) + 0.7 * near(Sign::Reason),
+            "FR" => asked * near(SpeechAct::World) + 0.5 * near(SpeechAct::Fact),
+            "RR" => 1.5 * asked * near(SpeechAct::Why) + 0.7 * near(SpeechAct::Reason),
             "CA" => {
                 let recent = self.ask.history.iter().rev().take(4).map(|line| &line.speaker).collect::<BTreeSet<_>>();
                 let stalls = f64::from(u8::from(self.recent.first().is_some_and(|words| words.len() < 4)));
                 let opens = f64::from(u8::from(self.ask.history.len() < 3));
                 let several = f64::from(u8::from(recent.len() > 2));
-                near(Sign::Greeting) + 0.2 * near(Sign::Turn) + 0.5 * opens + 0.6 * stalls + 0.3 * several
+                near(SpeechAct::Greeting) + 0.2 * near(SpeechAct::Turn) + 0.5 * opens + 0.6 * stalls + 0.3 * several
             }
-            "PA" => near(Sign::Feeling) + near(Sign::Thanks) + near(Sign::Anger),
+            "PA" => near(SpeechAct::Feeling) + near(SpeechAct::Thanks) + near(SpeechAct::Anger),
             _ => return 0.0,
         };
         let (usual, spread) = usual(code, self.ask.language);
@@ -218,7 +220,7 @@ impl<'a> Context<'a> {
 
     /// Counts the evidence for a dimension in a reply.
     fn shown(&self, speech: &str, words: &BTreeSet<String>, code: &str) -> usize {
-        let count = |sign| signs(speech, self.ask.language, sign);
+        let count = |sign| count_speech_act_words(speech, self.ask.language, sign);
         let taken = || {
             words
                 .iter()
@@ -226,14 +228,14 @@ impl<'a> Context<'a> {
                 .count()
         };
         match code {
-            "CR" => taken() + count(Sign::Recall),
-            "FR" => count(Sign::Fact),
-            "RR" => count(Sign::Reason),
+            "CR" => taken() + count(SpeechAct::Recall),
+            "FR" => count(SpeechAct::Fact),
+            "RR" => count(SpeechAct::Reason),
             "CA" => {
                 let named = self.ask.others.iter().filter(|other| calls(speech, &other.name)).count();
-                2 * usize::from(asks(speech)) + named + usize::from(count(Sign::Turn) > 0)
+                2 * usize::from(asks(speech)) + named + usize::from(count(SpeechAct::Turn) > 0)
             }
-            "PA" => count(Sign::Feeling) + count(Sign::Thanks),
+            "PA" => count(SpeechAct::Feeling) + count(SpeechAct::Thanks),
             _ => taken(),
         }
     }

@@ -174,7 +174,9 @@ async fn a_server_that_takes_requests_and_says_nothing_is_told_of_early_and_give
     let run = Run::new(endpoint);
     let news = Arc::new(std::sync::Mutex::new(Vec::new()));
     let (listener, begun) = (Arc::clone(&news), tokio::time::Instant::now());
-    run.model.session().on_address_message(move |text| listener.lock().unwrap().push((begun.elapsed().as_secs(), text)));
+    run.model
+        .session()
+        .on_address_message(move |text| listener.lock().unwrap().push((begun.elapsed().as_secs(), text)));
     let draws: Vec<Draw> = (0..12).map(draw).collect();
     let said = futures::future::join_all(draws.iter().map(|draw| run.model.ask(&Say, draw))).await;
     assert!(said.iter().all(|said| matches!(said, Err(AskError::Unusable { .. }))), "{said:?}");
@@ -551,7 +553,9 @@ async fn a_server_that_asks_for_a_long_wait_is_told_of() {
     let run = Run::new(server.endpoint());
     let (sender, receiver) = tokio::sync::oneshot::channel();
     let sender = std::sync::Mutex::new(Some(sender));
-    run.model.session().on_address_message(move |text| drop(sender.lock().unwrap().take().map(|sender| sender.send(text))));
+    run.model
+        .session()
+        .on_address_message(move |text| drop(sender.lock().unwrap().take().map(|sender| sender.send(text))));
     let model = Arc::clone(&run.model);
     let waiting = tokio::spawn(async move { model.ask(&Say, &draw("1")).await });
     let news = receiver.await.expect("it is told");

@@ -203,7 +203,7 @@ fn literal(frame: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::{Sign, asks, signs};
+    use crate::text::{SpeechAct, asks, count_speech_act_words};
 
     #[test]
     fn tables_are_full_and_every_frame_can_be_filled() {
@@ -238,16 +238,16 @@ mod tests {
 
     #[test]
     fn frames_show_the_signs_of_their_dimension() {
-        let missing = |language, pool: &BTreeMap<String, Vec<String>>, code: &str, shows: Sign| -> Vec<String> {
-            pool[code].iter().filter(|frame| signs(frame, language, shows) == 0).cloned().collect()
+        let missing = |language, pool: &BTreeMap<String, Vec<String>>, code: &str, shows: SpeechAct| -> Vec<String> {
+            pool[code].iter().filter(|frame| count_speech_act_words(frame, language, shows) == 0).cloned().collect()
         };
         for language in Language::ALL {
             let frames = frames(language);
             for (code, shown, drawn) in [
-                ("FR", Sign::Fact, Sign::World),
-                ("RR", Sign::Reason, Sign::Why),
-                ("PA", Sign::Feeling, Sign::Feeling),
-                ("CR", Sign::Recall, Sign::Recall),
+                ("FR", SpeechAct::Fact, SpeechAct::World),
+                ("RR", SpeechAct::Reason, SpeechAct::Why),
+                ("PA", SpeechAct::Feeling, SpeechAct::Feeling),
+                ("CR", SpeechAct::Recall, SpeechAct::Recall),
             ] {
                 let none: Vec<String> = vec![];
                 assert_eq!(missing(language, &frames.strategy, code, shown), none, "{language} {code}");

@@ -8,7 +8,8 @@ use super::fields::fields_of;
 use super::frames::is_named;
 use crate::schema::{Language, Line};
 use crate::text::{
-    Sign, Topic, asks, content_words, float, is_title, pair_likeness, pairs, plain, sentences, signs, spoken, topics,
+    SpeechAct, Topic, asks, content_words, count_speech_act_words, float, is_title, pair_likeness, pairs, plain,
+    sentences, spoken, topics,
 };
 
 /// Minimum similarity at which two utterances count as the same.
@@ -125,16 +126,16 @@ impl<'a> Talk<'a> {
     /// Returns the speech act of the last utterance.
     pub(super) fn act(&self) -> Act {
         let last = self.last();
-        let shows = |sign| signs(last, self.language, sign) > 0;
-        if shows(Sign::Farewell) {
+        let shows = |sign| count_speech_act_words(last, self.language, sign) > 0;
+        if shows(SpeechAct::Farewell) {
             Act::Farewell
         } else if asks(last) {
             Act::Question
-        } else if shows(Sign::Anger) && last.contains(['!', '！']) {
+        } else if shows(SpeechAct::Anger) && last.contains(['!', '！']) {
             Act::Anger
-        } else if shows(Sign::Thanks) {
+        } else if shows(SpeechAct::Thanks) {
             Act::Thanks
-        } else if shows(Sign::Greeting) {
+        } else if shows(SpeechAct::Greeting) {
             Act::Greeting
         } else {
             Act::Statement

@@ -9,7 +9,7 @@ use super::lines::{Candidate, Scale, close};
 use super::talk::{Act, Talk, address, mentions};
 use crate::llm::OfflineOptions;
 use crate::schema::Language;
-use crate::text::{Sign, asks, likeness, sentences, signs};
+use crate::text::{SpeechAct, asks, count_speech_act_words, likeness, sentences};
 
 /// Minimum overlap with the conversation at which an utterance needs no transition.
 const FITS: f64 = 0.55;
@@ -57,7 +57,8 @@ impl Voice<'_> {
             let pool = if kind.lead.is_empty() { &kind.say } else { &kind.lead };
             return if self.talk.is_answered(body) { None } else { self.phrase(pool, body, rng) };
         }
-        let fits = self.scale.shared(body) >= FITS || signs(body, self.talk.language, Sign::Greeting) > 0;
+        let fits = self.scale.shared(body) >= FITS
+            || count_speech_act_words(body, self.talk.language, SpeechAct::Greeting) > 0;
         if self.talk.heard.is_empty() || fits {
             return None;
         }
@@ -90,7 +91,7 @@ impl Voice<'_> {
     fn shown(&self, code: &str, body: &str, rng: &mut ChaCha8Rng) -> (Option<String>, Option<String>) {
         let frames = frames(self.talk.language);
         let Some(pool) = frames.strategy.get(code) else { return (self.bridge(body, rng), None) };
-        let shown = |sign| signs(body, self.talk.language, sign) > 0;
+        let shown = |sign| count_speech_act_words(body, self.talk.language, sign) > 0;
         match code {
             "CR" => {
                 let lead = self.phrase(&frames.echo, body, rng);
@@ -99,9 +100,9 @@ impl Voice<'_> {
                 let tail = if remind { self.phrase(pool, body, rng) } else { None };
                 (lead, tail)
             }
-            "FR" if shown(Sign::Fact) => (None, None),
-            "RR" if shown(Sign::Reason) => (None, None),
-            "PA" if shown(Sign::Feeling) => (None, None),
+            "FR" if shown(SpeechAct::Fact) => (None, None),
+            "RR" if shown(SpeechAct::Reason) => (None, None),
+            "PA" if shown(SpeechAct::Feeling) => (None, None),
             "CA" if asks(body) && self.talk.others.iter().any(|other| mentions(body, other)) => (None, None),
             "PA" if rng.random_bool(0.5) => (self.phrase(pool, body, rng), None),
             _ => (None, self.phrase(pool, body, rng)),

@@ -18,7 +18,7 @@ use crate::prompt::{PromptError, Prompts};
 use crate::schema::Visibility::{self, Private, Public};
 use crate::schema::{Attribute, Language, Message, slug, worldview_key};
 use crate::seed::seeded;
-use crate::text::of_language;
+use crate::text::check_language;
 
 /// Asks for the characters of a world.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -199,7 +199,7 @@ impl Ask for MakeCharacters {
                 return Err(format!("`{key}` stands twice in the sheet of {}; say each thing once", sheet.name));
             }
             let values: String = sheet.profile(self.language).into_iter().map(|attribute| attribute.value).collect();
-            of_language(&values, self.language)?;
+            check_language(&values, self.language)?;
         }
         Ok(())
     }

@@ -17,7 +17,7 @@ use self::repetition::{Said, is_long, plain};
 use self::speaker_labels::{Own, Speakers};
 use self::writing_system::Script;
 use crate::schema::Language;
-use crate::text::{is_cut, may_refuse, refuses, reveals_model, sentences};
+use crate::text::{is_truncated, may_refuse, refuses, reveals_model, sentences};
 
 /// No speech and no action.
 pub(super) const EMPTY: &str = "empty";
@@ -136,7 +136,7 @@ impl Format<'_> {
             UNBALANCED_PARENTHESES => !balanced(text),
             TOO_MANY_SENTENCES => sentence_ends(text).len() > self.max_sentences as usize,
             REPEATS_HISTORY => said.has(name, text),
-            CUT_ENDING => is_cut(text),
+            CUT_ENDING => is_truncated(text),
             _ => false,
         };
         UNMENDABLE.into_iter().filter(|fault| has(fault)).collect()
