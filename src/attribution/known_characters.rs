@@ -6,15 +6,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::people::{CharacterDraft, compare_people};
-use super::tables::{ENGLISH, KIN, ROLE, TITLE};
 use super::{Attribution, Gender, Person};
 use crate::attribution::aliases::{Aliases, KnownCharacter, NARRATOR, key};
+use crate::attribution::words::english::ENGLISH;
+use crate::attribution::words::english::KIN;
+use crate::attribution::words::english::ROLE;
+use crate::attribution::words::english::TITLE;
 
 /// The known characters, together with what the rules find without them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct KnownCharacters {
-    people: Vec<KnownCharacter>,
-    narrator: Option<usize>,
+    pub(super) people: Vec<KnownCharacter>,
+    pub(super) narrator: Option<usize>,
     /// Per character: whether its names differ from those the rules find by themselves.
     changed: Vec<bool>,
     /// Owner of each name, by normalised name.
@@ -22,7 +25,7 @@ pub(super) struct KnownCharacters {
     /// Names that belong to no character.
     ignored: BTreeSet<String>,
     /// Names that the rules by themselves assign to a character.
-    found: BTreeSet<String>,
+    pub(super) found: BTreeSet<String>,
     /// Names of characters that the rules find and the list leaves out.
     struck: Vec<Vec<String>>,
 }
@@ -236,7 +239,7 @@ impl KnownCharacters {
 #[derive(Debug, Default)]
 pub(super) struct KnownPhrases {
     /// By first word: the words in lower case, each with whether it must be capitalised.
-    list: BTreeMap<String, Vec<Vec<(String, bool)>>>,
+    pub(super) list: BTreeMap<String, Vec<Vec<(String, bool)>>>,
 }
 
 impl KnownPhrases {

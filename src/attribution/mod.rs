@@ -6,17 +6,15 @@
 
 pub mod aliases;
 mod chinese;
-mod dashes;
 mod english;
 mod known_characters;
-mod letters;
 mod paragraphs;
 mod people;
 mod person_filter;
 mod quotations;
 mod script;
 mod speakers;
-mod tables;
+mod words;
 
 pub(crate) use person_filter::{is_word, names_somebody, surname_before_call};
 
@@ -174,7 +172,7 @@ fn attribute_chars(chars: &[char], language: Language, script: bool, given: &Kno
     }
     let paragraphs = paragraphs::paragraphs(chars);
     let mut spans = quotations::quotations(chars, &paragraphs, language);
-    letters::mark_written(chars, &paragraphs, &mut spans, language);
+    quotations::letters::mark_written(chars, &paragraphs, &mut spans, language);
     let (cast, found) = match language {
         Language::En => english::attribute(chars, &paragraphs, &spans, given),
         Language::Zh => chinese::attribute(chars, &paragraphs, &spans, given),
@@ -200,7 +198,7 @@ fn attribute_chars(chars: &[char], language: Language, script: bool, given: &Kno
 
 /// Returns the simplified form of a traditional character if the tables have it, else the character itself.
 pub(crate) fn folded(c: char) -> char {
-    tables::CHINESE.fold(c)
+    words::chinese::CHINESE.fold(c)
 }
 
 /// Returns the JSON lines of `extract --quotes --json`: one per character that speaks or is named, then one per

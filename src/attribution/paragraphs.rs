@@ -29,7 +29,7 @@ pub(super) fn paragraphs(chars: &[char]) -> Vec<Paragraph> {
 }
 
 /// Whether a paragraph separates scenes: a line of stars, a rule, or a heading.
-fn border(chars: &[char]) -> bool {
+pub(super) fn border(chars: &[char]) -> bool {
     if chars.len() > 80 {
         return false;
     }

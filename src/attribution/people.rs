@@ -52,7 +52,7 @@ impl CharacterDraft {
         }
     }
 
-    fn mentions(&self) -> u32 {
+    pub(super) fn mentions(&self) -> u32 {
         self.forms.values().sum()
     }
 

@@ -2,19 +2,13 @@
 //!
 //! Finds no names. `names_somebody` rejects doubtful words, so use it only for speakers with few quotations.
 
-use super::tables::CHINESE;
-
-/// Endings of forms of address that the tables list only as part of longer words.
-const ENDINGS: &str = "儿姐哥嫂娘妈爷婆叔伯姑姨舅爹翁汉妇僧尼匠商兵客";
-
-/// Characters (mostly verbs and adverbs) that a name of two characters does not contain after its surname.
-const NO_ENDINGS: &str = "欲要才知便又正即忙只方批放写红绿色心口手内外里道说问笑想见听看到来去上下俱皆都已跑";
+use crate::attribution::words::chinese::CHINESE;
 
 /// Whether a word can name one person: a surname with a given name of one or two characters, or a word that ends in a
 /// role, title or kinship noun.
 pub(crate) fn names_somebody(name: &str) -> bool {
     let chars: Vec<char> = name.chars().map(|c| CHINESE.fold(c)).collect();
-    if chars.len() < 2 || CHINESE.common.has(&chars) || CHINESE.several.tail(&chars) > 0 {
+    if chars.len() < 2 || CHINESE.not_names.has(&chars) || CHINESE.plurals.tail(&chars) > 0 {
         return false;
     }
     if chars.iter().filter(|c| **c == '氏').count() > 1 {
@@ -39,10 +33,10 @@ pub(crate) fn names_somebody(name: &str) -> bool {
     let surname = CHINESE.surnames.head(&chars);
     let given = &chars[surname..];
     let named = surname > 0 && (1..=2).contains(&given.len());
-    let word = given.iter().any(|c| CHINESE.never.has(&[*c]) || NO_ENDINGS.contains(*c))
+    let word = given.iter().any(|c| CHINESE.not_in_names.has(&[*c]) || CHINESE.not_in_short_names.has(&[*c]))
         || CHINESE.manner.has(given)
         || CHINESE.speech.has(given);
-    called || (named && !word) || (chars.len() <= 4 && (ENDINGS.contains(last) || last == '人'))
+    called || (named && !word) || (chars.len() <= 4 && (CHINESE.address_endings.has(&[last]) || last == '人'))
 }
 
 /// Returns the length of the surname at the start of the text if a title or a word for the family follows it, else 0:
@@ -60,7 +54,7 @@ pub(crate) fn surname_before_call(chars: &[char]) -> usize {
 pub(crate) fn is_word(name: &str) -> bool {
     let chars: Vec<char> = name.chars().map(|c| CHINESE.fold(c)).collect();
     let inward = matches!(chars.as_slice(), ['心' | '口' | '腹', '内' | '里' | '中' | '下']);
-    inward || CHINESE.manner.has(&chars) || CHINESE.common.has(&chars)
+    inward || CHINESE.manner.has(&chars) || CHINESE.not_names.has(&chars)
 }
 
 #[cfg(test)]

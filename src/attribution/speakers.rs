@@ -102,7 +102,7 @@ const POLITE: f32 = 1.5;
 const NEVER: f32 = -40.0;
 
 /// After this many turns, a conversation is cut after the next turn that names its speaker.
-const LONGEST: usize = 30;
+pub(super) const LONGEST: usize = 30;
 /// After this many turns, a conversation is cut in any case.
 const UTMOST: usize = 60;
 

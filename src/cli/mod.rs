@@ -13,20 +13,16 @@ mod output;
 
 pub use exit::Exit;
 
-use crate::config;
 use std::io::{IsTerminal as _, Write as _};
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Parser as _;
-use tokio::sync::watch;
-use tracing_subscriber::EnvFilter;
 
-use crate::config::{Endpoints, Environment, Loaded, PipelineError};
-use crate::event::Reporter;
-use crate::pipeline::{self, RunError, RunOptions, Stage, Summary};
-use args::{Arguments, Command, RunArguments};
+use crate::config::{Environment, PipelineError};
+use crate::pipeline::{RunError, Stage};
+use args::{Arguments, Command};
+use output::diagnostics::FailedCommand;
 use output::progress::{Progress, Style};
 
 /// Parses the command line, runs the command and returns the exit code.
@@ -48,80 +44,28 @@ fn command(command: Command) -> Exit {
     match command {
         Command::Init { folder } => commands::init::init(&folder),
         Command::Build { run, dry_run: true, latency, .. } => commands::dry_run::forecast(&run, latency),
-        Command::Build { run, replay, .. } => runner(&run, replay, Stage::Export),
+        Command::Build { run, replay, .. } => {
+            commands::build::run_pipeline(&run, replay, Stage::Export, FailedCommand::Other)
+        }
         Command::Check { path, probe, sets, json } => commands::check::check(&path, probe, &sets, json),
         Command::Status { run, watch, json, no_estimate } => commands::status::status(&run, watch, json, no_estimate),
         Command::Chunk(chunk) => commands::chunk::chunk(chunk),
         Command::Diff { before, after, json } => commands::diff::diff(&before, &after, json),
         Command::Journal(command) => commands::journal::journal(&command),
         Command::Extract(extract) => commands::extract::extract(extract),
-        Command::Synthesize(run) => runner(&run, false, Stage::Synthesize),
-        Command::Simulate(run) => runner(&run, false, Stage::Simulate),
+        Command::Synthesize(run) => commands::synthesize::synthesize(&run),
+        Command::Simulate(run) => commands::simulate::simulate(&run),
         Command::Select(arguments) => commands::select::select(&arguments),
         Command::Instruct(instruct) => commands::instruct::instruct(instruct),
         Command::Export(arguments) => match arguments.format {
             Some(format) => commands::export::formats(&arguments, format),
-            None => runner(&arguments.run, false, Stage::Export),
+            None => commands::build::run_pipeline(&arguments.run, false, Stage::Export, FailedCommand::Export),
         },
         Command::Split(arguments) => commands::split::divide(&arguments),
         Command::Pool(command) => commands::pool::pool(&command),
+        Command::Character(command) => commands::character::character(&command),
         Command::Schema { dir, check } => commands::schema::schema(&dir, check),
     }
-}
-
-/// Runs the pipeline up to and including a stage and prints the summary.
-fn runner(arguments: &RunArguments, replay: bool, until: Stage) -> Exit {
-    let endpoints = if replay { Endpoints::Unneeded } else { Endpoints::Needed };
-    let options = &arguments.options;
-    travel(options, until, replay, |environment| {
-        let loaded = config::load(&arguments.pipeline, &options.sets, environment, endpoints)?;
-        Ok(Journey { loaded, out: options.out.clone(), limit: options.limit, judges: vec![] })
-    })
-}
-
-/// A loaded pipeline and the options that do not come from [`arguments::RunOptions`].
-struct Journey {
-    loaded: Loaded,
-    out: Option<PathBuf>,
-    limit: Option<u32>,
-    /// Additional judges; if not empty, only these are asked.
-    judges: Vec<String>,
-}
-
-/// Runs a pipeline that `load` returns and prints the summary.
-fn travel(
-    options: &args::RunOptions,
-    until: Stage,
-    replay: bool,
-    load: impl FnOnce(&Environment) -> Result<Journey, RunError>,
-) -> Exit {
-    let terminal = Terminal::new();
-    let environment = match variables(&terminal) {
-        Ok(environment) => environment,
-        Err(exit) => return exit,
-    };
-    let progress = progress(options.quiet, &terminal);
-    let writer = progress.writer();
-    let filter = environment.get("RUST_LOG").unwrap_or(if options.quiet { "error" } else { "warn" });
-    // Keeps a subscriber that is already installed, as in tests.
-    let _ = tracing_subscriber::fmt()
-        .with_env_filter(EnvFilter::new(filter))
-        .with_ansi(terminal.color)
-        .with_writer(move || writer.clone())
-        .try_init();
-
-    let result = load(&environment).and_then(|Journey { loaded, out, limit, judges }| {
-        let (sender, stop) = watch::channel(false);
-        run(loaded, RunOptions { out, limit, replay, judges, until, stop }, &progress, sender)
-    });
-    progress.clear();
-    match &result {
-        Ok(left) => tell(left, options, until),
-        Err(RunError::Failures { summary: left, .. }) => tell(left, options, until),
-        Err(_) => {}
-    }
-    let Err(error) = result else { return Exit::Done };
-    failed(&error, &terminal)
 }
 
 /// Returns the reporter that matches `--quiet` and the terminal.
@@ -134,14 +78,14 @@ fn progress(quiet: bool, terminal: &Terminal) -> Arc<Progress> {
 }
 
 /// Prints why a run or another command failed, and returns its exit code.
-fn failed(error: &RunError, terminal: &Terminal) -> Exit {
+fn failed(error: &RunError, terminal: &Terminal, command: FailedCommand) -> Exit {
     if let RunError::Invalid(PipelineError::Invalid { sources, problems })
     | RunError::Aliases(PipelineError::Invalid { sources, problems })
     | RunError::Vetoes(PipelineError::Invalid { sources, problems }) = error
     {
         to_stderr(&output::diagnostics::problems(sources, problems, terminal.color));
     }
-    let hint = output::diagnostics::hint(error, &invocation::invocation(std::env::args_os(), None));
+    let hint = output::diagnostics::hint(error, command, &invocation::invocation(std::env::args_os(), None));
     to_stderr(&output::diagnostics::chain(error, Some(&hint), terminal.color));
     Exit::from(error)
 }
@@ -152,37 +96,6 @@ fn variables(terminal: &Terminal) -> Result<Environment, Exit> {
         to_stderr(&output::diagnostics::chain(&error, Some("fix or remove `.env`"), terminal.color));
         Exit::Usage
     })
-}
-
-/// Runs the pipeline on all cores until it finishes or is interrupted.
-fn run(
-    loaded: Loaded,
-    options: RunOptions,
-    progress: &Arc<Progress>,
-    stop: watch::Sender<bool>,
-) -> Result<Summary, RunError> {
-    let runtime = pipeline::runtime().map_err(RunError::Start)?;
-    let reporter: Arc<dyn Reporter> = Arc::<Progress>::clone(progress);
-    runtime.block_on(async {
-        let watch = tokio::spawn(interrupt::watch(stop, Arc::clone(&reporter)));
-        let result = pipeline::run(loaded, options, reporter).await;
-        watch.abort();
-        result
-    })
-}
-
-/// Prints the summary of a run.
-fn tell(left: &Summary, options: &args::RunOptions, until: Stage) {
-    if options.json {
-        let json = serde_json::to_string(left).expect("a summary serializes to JSON");
-        to_stdout(&format!("{json}\n"));
-    } else if !options.quiet {
-        let following = Stage::ALL.into_iter().find(|stage| *stage > until);
-        to_stdout(&output::summary::summary(
-            left,
-            &invocation::invocation(std::env::args_os(), following.map(Stage::verb)),
-        ));
-    }
 }
 
 /// What stderr supports: progress bars and colors.

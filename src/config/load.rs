@@ -114,7 +114,15 @@ impl Loaded {
                     .expect("validation resolves an endpoint for every served model in the cast")
                     .clone();
                 let extra_body = Value::Object(served.extra_body.clone());
-                Model::served(name, endpoint, &served.sampling(), extra_body, served.price, served.max_reasks, session)
+                Model::served(
+                    name,
+                    endpoint,
+                    &served.sampling(),
+                    extra_body,
+                    served.price,
+                    served.max_schema_retries,
+                    session,
+                )
             }
         }
     }

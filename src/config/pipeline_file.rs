@@ -176,7 +176,7 @@ pub struct Served {
     pub max_tries: u32,
     /// How many times a reply that does not match its schema is asked for again. Default 2.
     #[schemars(range(max = 20))]
-    pub max_reasks: u32,
+    pub max_schema_retries: u32,
     /// USD per million tokens. If unset, the run's cost is unknown.
     pub price: Option<Price>,
     /// Additional headers of each request. Their values come from the environment, as in `{ X-Team = "$TEAM_TOKEN" }`,
@@ -214,7 +214,7 @@ impl Default for Served {
             timeout_s: 300,
             connect_timeout_s: 10,
             max_tries: 6,
-            max_reasks: 2,
+            max_schema_retries: 2,
             price: None,
             headers: BTreeMap::new(),
             extra_body: Map::new(),

@@ -60,7 +60,7 @@ struct Served {
     sampling: Value,
     extra_body: Value,
     price: Option<Price>,
-    max_reasks: u32,
+    max_schema_retries: u32,
 }
 
 impl Model {
@@ -74,21 +74,21 @@ impl Model {
     }
 
     /// Creates a model answered by a server. A reply that does not match its schema is requested again up to
-    /// `max_reasks` times.
+    /// `max_schema_retries` times.
     pub fn served(
         name: impl Into<String>,
         endpoint: Endpoint,
         sampling: &Sampling,
         extra_body: Value,
         price: Option<Price>,
-        max_reasks: u32,
+        max_schema_retries: u32,
         session: Arc<Session>,
     ) -> Result<Self, AskError> {
         let (name, id) = (name.into(), endpoint.model.clone());
         let sampling = json!(sampling);
         let client = Client::new(name.clone(), endpoint)?;
         session.register(&name, price.as_ref());
-        let served = Served { client, sampling, extra_body, price, max_reasks };
+        let served = Served { client, sampling, extra_body, price, max_schema_retries };
         Ok(Self { name, id, engine: Engine::Served(Box::new(served)), session })
     }
 
@@ -138,9 +138,9 @@ impl Model {
     async fn call<A: OfflineAnswer>(&self, ask: &A, draw: &Draw) -> Result<(A::Answer, bool), AskError> {
         let prompt = |source| AskError::Prompt { ask: A::NAME, source };
         let shape = ask.shape();
-        let (sampling, extra_body, max_reasks) = match &self.engine {
+        let (sampling, extra_body, max_schema_retries) = match &self.engine {
             Engine::Offline(options, _) => (json!([ENGINE_VERSION, options]), Value::Null, 0),
-            Engine::Served(served) => (served.sampling.clone(), served.extra_body.clone(), served.max_reasks),
+            Engine::Served(served) => (served.sampling.clone(), served.extra_body.clone(), served.max_schema_retries),
         };
         let mut request = Request {
             model: self.id.clone(),
@@ -201,7 +201,7 @@ impl Model {
                 continue;
             }
             reasks += 1;
-            if reasks > max_reasks {
+            if reasks > max_schema_retries {
                 return Err(AskError::BadReply { model: self.name.clone(), ask: A::NAME, tries, fault, kind });
             }
             // There is nothing to say about an empty reply; another seed may help.

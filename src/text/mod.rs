@@ -28,7 +28,7 @@ pub use refusals::{
     bare_name, declines, has_name, is_name, is_truncated, label, may_refuse, name_words, refuses, reveals_model,
 };
 pub use secrets::{Secret, secrets};
-pub use speaker_cues::{CueSeparator, SpeakerCue, is_group_name, parse_speaker_cue};
+pub use speaker_cues::{CueLine, CueSeparator, is_group_name, parse_cue_line};
 pub use speech_acts::{SpeechAct, asks, count_speech_act_words};
 pub use topics::{Topic, topics};
 pub use words::{content_words, is_sentence_opener, is_title, plain};

@@ -15,7 +15,7 @@ use super::words::{is_sentence_opener, is_title};
 
 /// A line that may introduce speech.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SpeakerCue<'a> {
+pub struct CueLine<'a> {
     /// The speaker as printed, without emphasis marks.
     pub name: String,
     /// The text in brackets after the name, such as `aside`, `CONT’D` or `低声`.
@@ -65,7 +65,7 @@ pub fn is_group_name(name: &str) -> bool {
 
 /// Parses a trimmed line as one that introduces speech.
 #[must_use]
-pub fn parse_speaker_cue(line: &str) -> Option<SpeakerCue<'_>> {
+pub fn parse_cue_line(line: &str) -> Option<CueLine<'_>> {
     let forced = line.starts_with('@');
     let head = line.trim_start_matches(['@', '*', '_']);
     let printed = forced || head.len() < line.len();
@@ -98,7 +98,7 @@ pub fn parse_speaker_cue(line: &str) -> Option<SpeakerCue<'_>> {
     let sure = sure || printed;
     // A word that opens a sentence is not a name, unless the typography says so.
     let opener = !sure && name.split(' ').next().is_some_and(|word| is_sentence_opener(word) && !is_title(word));
-    (!opener).then(|| SpeakerCue { name, aside, speech: line.len() - rest.len(), sure, mark })
+    (!opener).then(|| CueLine { name, aside, speech: line.len() - rest.len(), sure, mark })
 }
 
 /// Titles that are abbreviated with a full stop.
@@ -216,7 +216,7 @@ mod tests {
             ("丁　一　潮退了。", "丁一", None, "潮退了。", false, CueSeparator::Gap),
             ("甲、乙：好。", "甲、乙", None, "好。", false, CueSeparator::Colon),
         ] {
-            let found = parse_speaker_cue(line).unwrap_or_else(|| panic!("{line}"));
+            let found = parse_cue_line(line).unwrap_or_else(|| panic!("{line}"));
             let told = (found.name.as_str(), found.aside, &line[found.speech..], found.sure, found.mark);
             assert_eq!(told, (name, aside, speech, sure, mark), "{line}");
         }
@@ -243,7 +243,7 @@ mod tests {
             "Orla went out",
             "*Yes*, she said.",
         ] {
-            let found = parse_speaker_cue(line).filter(|cue| cue.sure || cue.mark != CueSeparator::End);
+            let found = parse_cue_line(line).filter(|cue| cue.sure || cue.mark != CueSeparator::End);
             assert_eq!(found, None, "{line}");
         }
         for (name, expected) in [
@@ -268,7 +268,7 @@ mod tests {
             ("MARCH. It rains.", None),
             ("一月三日　晴", None),
         ] {
-            assert_eq!(parse_speaker_cue(line).map(|cue| cue.name).as_deref(), name, "{line}");
+            assert_eq!(parse_cue_line(line).map(|cue| cue.name).as_deref(), name, "{line}");
         }
     }
 }

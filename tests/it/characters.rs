@@ -160,7 +160,7 @@ fn rejects(run: &TestRun, stage: &str) -> Vec<Value> {
 
 /// Returns the cards that the program prints.
 fn cards(run: &TestRun, arguments: &[&str]) -> Vec<Value> {
-    let output = run.run(&[&["pool", "card"], arguments].concat());
+    let output = run.run(&[&["character", "export"], arguments].concat());
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).expect("UTF-8");
     text.lines().map(|line| serde_json::from_str(line).expect("a card a line")).collect()
@@ -290,11 +290,11 @@ fn a_card_goes_in_and_comes_out() {
     let at = damaged.len() - 40;
     damaged[at] ^= 1;
     std::fs::write(run.path().join("damaged.png"), damaged).expect("a picture");
-    let refused = run.run(&["pool", "card", "damaged.png"]);
+    let refused = run.run(&["character", "export", "damaged.png"]);
     let errors = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(refused.status.code() == Some(2) && errors.contains("its checksum is wrong"), "{errors}");
 
-    let write = |more: &[&str]| run.run(&[&["pool", "card", "mara.json", "--out", "cards"], more].concat());
+    let write = |more: &[&str]| run.run(&[&["character", "export", "mara.json", "--out", "cards"], more].concat());
     assert_eq!(write(&[]).status.code(), Some(0));
     let path = run.path().join("cards/mara.json");
     let read = |path: &Path| serde_json::from_slice::<Value>(&std::fs::read(path).expect("a card")).expect("JSON");
@@ -324,7 +324,7 @@ fn what_is_no_character_is_told_with_its_place() {
         (&["gone.png"], &["gone.png"]),
         (&["Nobody", "--pool", "none"], &["none", "`--pool DIR`"]),
     ] {
-        let output = run.run(&[&["pool", "card"], arguments].concat());
+        let output = run.run(&[&["character", "export"], arguments].concat());
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{errors}");
         for told in told {
@@ -346,7 +346,7 @@ fn test_characters_of_a_run_come_out_as_cards_and_back_in() {
     let run = TestRun::new();
     let refused = run.run(&["extract", "small.toml", "--quiet"]);
     assert_eq!(refused.status.code(), Some(0), "{}", String::from_utf8_lossy(&refused.stderr));
-    let refused = run.run(&["pool", "card", "--pool", "outputs/small"]);
+    let refused = run.run(&["character", "export", "--pool", "outputs/small"]);
     let errors = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(refused.status.code() == Some(2) && errors.contains("has no test characters yet"), "{errors}");
     run.build(&[], 0);
@@ -366,7 +366,7 @@ fn test_characters_of_a_run_come_out_as_cards_and_back_in() {
     let languages: Vec<Value> = made_up.iter().map(|card| own(card)["language"].clone()).collect();
     assert!(languages.contains(&json!("en")) && languages.contains(&json!("zh")), "{languages:?}");
     // Another run takes them as its established ones, and its cards are the same.
-    let written = run.run(&["pool", "card", "--pool", "outputs/small", "--out", "cards"]);
+    let written = run.run(&["character", "export", "--pool", "outputs/small", "--out", "cards"]);
     assert_eq!(written.status.code(), Some(0), "{}", String::from_utf8_lossy(&written.stderr));
     let sets = ["synthesize.established=[\"cards\"]", "synthesize.count={ en = 0, zh = 0 }"];
     let again =
@@ -375,7 +375,7 @@ fn test_characters_of_a_run_come_out_as_cards_and_back_in() {
     assert_eq!(cards(&run, &["--pool", "outputs/again"]), all);
     let name = all[0]["data"]["name"].as_str().expect("a name");
     let almost: String = name.chars().chain(['x']).collect();
-    let refused = run.run(&["pool", "card", &almost, "--pool", "outputs/small"]);
+    let refused = run.run(&["character", "export", &almost, "--pool", "outputs/small"]);
     let errors = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(refused.status.code() == Some(2) && errors.contains("no test character named"), "{errors}");
     assert!(errors.contains(&format!("did you mean `{name}`?")), "{errors}");

@@ -95,6 +95,7 @@ fn help_tells_the_commands() {
       split       Split a data set again by share, character, book, source model or role
       journal     Inspect a run's journal, the record of all answered model calls
       pool        Inspect, validate and extend a scene pool
+      character   Export characters of a pool, a run or files
       schema      Write the JSON Schemas of files, rows and model answers
 
     Options:

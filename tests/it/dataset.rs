@@ -246,7 +246,7 @@ fn wrong_words_are_told_before_anything_is_written() {
         (&["split", "run", "--test", "0.2", "--split", "test=0.1"], "two splits are named `test`"),
         (&["split", "run", "--test", "0.2", "--config", "scenes"], "no config `scenes`"),
         (&["split", "run", "--test", "0.2", "--out", "run"], "is not empty"),
-        (&["split", "run", "--test", "0.2", "--together", "colour"], "is not a relation between rows"),
+        (&["split", "run", "--test", "0.2", "--group-by", "colour"], "is not a relation between rows"),
         (&["check", "."], "is not a data set"),
         (&["check", "run", "--probe"], "apply only to pipeline files"),
     ] {
@@ -797,7 +797,7 @@ fn columns_of_others_divide_and_keep_their_types() {
             "alone",
             "--hold-out",
             &held,
-            "--together",
+            "--group-by",
             "none",
             "--stratify",
             column,
@@ -991,7 +991,7 @@ fn a_report_beside_a_data_set_that_is_no_run_s_any_more_tells_of_its_splits() {
         }
     }
     fs::copy(run.join("report.html"), run.join("dataset/report.html")).unwrap();
-    let output = dramaturg(&folder, &["split", "run", "--test", "0.4", "--rest", "pool", "--quiet"]);
+    let output = dramaturg(&folder, &["split", "run", "--test", "0.4", "--remainder", "pool", "--quiet"]);
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     for path in ["report.html", "dataset/report.html"] {
         let report = fs::read_to_string(run.join(path)).unwrap();

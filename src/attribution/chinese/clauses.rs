@@ -1,6 +1,6 @@
 //! Chinese clauses: their boundaries, whether they introduce speech, and their subjects.
 
-use crate::attribution::tables::CHINESE;
+use crate::attribution::words::chinese::CHINESE;
 
 /// Start and end of a clause.
 pub(super) type Clause = (usize, usize);
@@ -74,7 +74,7 @@ pub(super) fn speech_lead_end(text: &[char], at: usize, end: usize) -> Option<us
 }
 
 /// Removes the addressee from the end of a clause: `问他`.
-pub(super) fn strip_addressee(clause: &[char]) -> &[char] {
+fn strip_addressee(clause: &[char]) -> &[char] {
     let several = usize::from(clause.ends_with(&['们']));
     let bare = &clause[..clause.len() - several];
     match bare.split_last() {

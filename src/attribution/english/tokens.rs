@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use crate::attribution::Paragraph;
-use crate::attribution::quotations::Span;
-use crate::attribution::tables::{
-    ABBREVIATION, DETERMINER, ENGLISH, FAINT, GIVEN_FEMALE, GIVEN_MALE, POSSESSIVE, ROLE, SPEECH, STOP,
+use crate::attribution::quotations::span::Span;
+use crate::attribution::words::english::{
+    ABBREVIATION, AMBIGUOUS_SPEECH, DETERMINER, ENGLISH, GIVEN_FEMALE, GIVEN_MALE, POSSESSIVE, ROLE, SPEECH, STOP,
 };
 
 /// Placeholder for no word or no quotation.
@@ -16,10 +16,15 @@ const LONGEST: usize = u8::MAX as usize;
 
 /// Flags in [`Token::sign`]: the kind of token, and properties of a word.
 const MARK: u32 = 1 << 31;
+
 const CAPITAL: u32 = 1 << 30;
+
 const INITIAL: u32 = 1 << 29;
+
 const OWNER: u32 = 1 << 28;
+
 const NESTED: u32 = 1 << 27;
+
 /// The part of [`Token::sign`] that is the mark or the word index. No book has 2^27 words.
 const INDEX: u32 = NESTED - 1;
 
@@ -30,7 +35,7 @@ const STEP: usize = 256;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Token {
     /// Start, in characters.
-    start: u32,
+    pub(super) start: u32,
     /// The mark, or an index into [`Tokens::words`], combined with the flags above.
     sign: u32,
     /// Index of the quotation that contains it, or [`NONE`] in narration.
@@ -79,7 +84,7 @@ impl Token {
 pub(super) struct Word {
     pub(super) text: String,
     /// Length in characters.
-    length: u8,
+    pub(super) length: u8,
     /// Classes from the tables, as bits.
     pub(super) class: u32,
     /// Number of capitalised occurrences within a sentence.
@@ -199,7 +204,7 @@ impl Tokens {
                 continue;
             }
             let at = i + usize::from(self.list[i].mark() == ',');
-            let firm = |at: usize| self.class(at) & (SPEECH | FAINT) == SPEECH && !self.list[at].capital();
+            let firm = |at: usize| self.class(at) & (SPEECH | AMBIGUOUS_SPEECH) == SPEECH && !self.list[at].capital();
             let shown = |at: usize| self.class(at) & (DETERMINER | POSSESSIVE) != 0;
             let noun = if firm(at) && shown(at + 1) {
                 self.run(at + 2)
@@ -229,7 +234,7 @@ impl Tokens {
         (end < at + 3 && !past && !self.text(end).contains('\'')).then_some(end)
     }
 
-    fn mark(&mut self, at: usize, mark: char, quote: u32) {
+    pub(super) fn mark(&mut self, at: usize, mark: char, quote: u32) {
         self.list.push(Token { start: crate::attribution::number(at), sign: MARK | u32::from(mark), quote });
     }
 

@@ -9,10 +9,11 @@ use serde_json::{Value, json};
 
 use super::check_dataset;
 use super::chunk::usage;
-use super::pool::scenes;
+use super::pool;
 use crate::cli::args::PoolArguments;
 use crate::cli::exit::Exit;
 use crate::cli::output::control_chars::{visible, visible_lines};
+use crate::cli::output::diagnostics::FailedCommand;
 use crate::cli::output::table;
 use crate::cli::{Terminal, failed, to_stdout, variables};
 use crate::config::{Endpoints, PipelineError};
@@ -64,10 +65,10 @@ pub(crate) fn check(path: &Path, probe: bool, sets: &[String], json: bool) -> Ex
             Exit::Failures
         }
         Err(error @ RunError::Invalid(PipelineError::Invalid { .. })) => {
-            failed(&error, &terminal);
+            failed(&error, &terminal, FailedCommand::Other);
             Exit::Failures
         }
-        Err(error) => failed(&error, &terminal),
+        Err(error) => failed(&error, &terminal, FailedCommand::Other),
     }
 }
 
@@ -89,7 +90,7 @@ fn folder(path: &Path, json: bool) -> Exit {
             || (path.is_dir() && ["custom", "edits", "aliases"].iter().any(|known| name == *known))
     };
     if entries.into_iter().any(|path| is_of_pool(&path)) {
-        return scenes::check(&PoolArguments { pool: path.to_owned(), json });
+        return pool::check(&PoolArguments { pool: path.to_owned(), json });
     }
     usage(
         &format!("`{}` is not a data set, run or scene pool", path.display()),

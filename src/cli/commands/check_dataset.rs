@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::cli::exit::Exit;
 use crate::cli::output::control_chars::visible;
+use crate::cli::output::diagnostics::FailedCommand;
 use crate::cli::output::table;
 use crate::cli::{Terminal, failed, to_stdout};
 use crate::dataset::{Audit, AuditFinding};
@@ -17,7 +18,7 @@ use crate::store::DatasetPlace;
 pub(crate) fn check(place: &DatasetPlace, json: bool) -> Exit {
     let audit = match dataset::audit(place) {
         Ok(audit) => audit,
-        Err(error) => return failed(&error, &Terminal::new()),
+        Err(error) => return failed(&error, &Terminal::new(), FailedCommand::Other),
     };
     if json {
         let mut told = json!({"dataset": place.dataset});

@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::cli::args::{ChunkArguments, RunArguments, RunOptions};
+use crate::cli::commands::build::run_pipeline;
 use crate::cli::exit::Exit;
 use crate::cli::output::control_chars::visible;
-use crate::cli::output::diagnostics;
-use crate::cli::{Terminal, runner, to_stderr};
+use crate::cli::output::diagnostics::{self, FailedCommand};
+use crate::cli::{Terminal, to_stderr};
 use crate::llm::Tokenizer;
 use crate::pipeline::{BookError, Stage};
 use crate::schema::{Book, Chapter, Chunk, Format, Language, Reject};
@@ -34,7 +35,12 @@ pub(crate) fn chunk(arguments: ChunkArguments) -> Exit {
         ),
         (1, 1) => {
             let ChunkArguments { mut paths, options, .. } = arguments;
-            runner(&RunArguments { pipeline: paths.remove(0), options }, false, Stage::Chunk)
+            run_pipeline(
+                &RunArguments { pipeline: paths.remove(0), options },
+                false,
+                Stage::Chunk,
+                FailedCommand::Other,
+            )
         }
         _ => usage("pipeline files and books cannot be combined", "give one pipeline file, or books"),
     }

@@ -6,10 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::cli::args::{RunArguments, RunOptions};
+use crate::cli::commands::build::LoadedRun;
 use crate::cli::exit::Exit;
 use crate::cli::output::control_chars::visible;
+use crate::cli::output::diagnostics::FailedCommand;
 use crate::cli::output::table;
-use crate::cli::{Journey, Terminal, failed, to_stdout, variables};
+use crate::cli::{Terminal, failed, to_stdout, variables};
 use crate::config::{Endpoints, Environment};
 use crate::event::Reporter;
 use crate::pipeline::{self, AskForecast, Basis, Forecast, ForecastOptions, RunError};
@@ -18,17 +20,18 @@ use crate::stages::export::{dollars, percent, thousands};
 /// Dry-runs a pipeline and prints the forecast.
 pub(crate) fn forecast(arguments: &RunArguments, latency: Option<Duration>) -> Exit {
     let options = &arguments.options;
-    rehearse(options, latency, |environment| {
+    dry_run(options, latency, FailedCommand::Other, |environment| {
         let loaded = config::load(&arguments.pipeline, &options.sets, environment, Endpoints::Unneeded)?;
-        Ok(Journey { loaded, out: options.out.clone(), limit: options.limit, judges: vec![] })
+        Ok(LoadedRun { loaded, out: options.out.clone(), limit: options.limit, judges: vec![] })
     })
 }
 
 /// Dry-runs a pipeline that `load` returns and prints the forecast.
-pub(crate) fn rehearse(
+pub(crate) fn dry_run(
     options: &RunOptions,
     latency: Option<Duration>,
-    load: impl FnOnce(&Environment) -> Result<Journey, RunError>,
+    command: FailedCommand,
+    load: impl FnOnce(&Environment) -> Result<LoadedRun, RunError>,
 ) -> Exit {
     let terminal = Terminal::new();
     let environment = match variables(&terminal) {
@@ -37,7 +40,7 @@ pub(crate) fn rehearse(
     };
     let progress = crate::cli::progress(options.quiet, &terminal);
     let reporter: Arc<dyn Reporter> = Arc::<crate::cli::Progress>::clone(&progress);
-    let result = load(&environment).and_then(|Journey { loaded, out, limit, judges }| {
+    let result = load(&environment).and_then(|LoadedRun { loaded, out, limit, judges }| {
         pipeline::forecast(loaded, &ForecastOptions { out, limit, judges, latency }, reporter)
     });
     progress.clear();
@@ -50,7 +53,7 @@ pub(crate) fn rehearse(
             to_stdout(&text(&forecast));
             Exit::Done
         }
-        Err(error) => failed(&error, &terminal),
+        Err(error) => failed(&error, &terminal, command),
     }
 }
 

@@ -7,10 +7,11 @@ use super::chunk::{each, is_pipeline, tell, usage};
 use crate::attribution::aliases::Aliases;
 use crate::attribution::{Attribution, Gender, QuotationKind, attribute, attribute_with, json_lines};
 use crate::cli::args::{ExtractArguments, RunArguments};
+use crate::cli::commands::build::run_pipeline;
 use crate::cli::exit::Exit;
 use crate::cli::output::control_chars::visible;
-use crate::cli::output::diagnostics;
-use crate::cli::{Terminal, runner, to_stderr};
+use crate::cli::output::diagnostics::{self, FailedCommand};
+use crate::cli::{Terminal, to_stderr};
 use crate::config::{AliasesError, PipelineError};
 use crate::pipeline::Stage;
 use crate::schema::Book;
@@ -39,7 +40,12 @@ pub(crate) fn extract(arguments: ExtractArguments) -> Exit {
         ),
         (1, 1) => {
             let ExtractArguments { mut paths, options, .. } = arguments;
-            runner(&RunArguments { pipeline: paths.remove(0), options }, false, Stage::Extract)
+            run_pipeline(
+                &RunArguments { pipeline: paths.remove(0), options },
+                false,
+                Stage::Extract,
+                FailedCommand::Other,
+            )
         }
         _ => usage("pipeline files and books cannot be combined", "give one pipeline file, or books and `--quotes`"),
     }

@@ -17,10 +17,12 @@ use serde_json::value::RawValue;
 
 use super::chunk::usage;
 use crate::cli::args::{DedupArguments, InstructArguments, InstructCommand, RunArguments};
+use crate::cli::commands::build::run_pipeline;
 use crate::cli::exit::Exit;
 use crate::cli::output::control_chars::visible;
+use crate::cli::output::diagnostics::FailedCommand;
 use crate::cli::output::{diagnostics, table};
-use crate::cli::{Terminal, runner, to_stderr};
+use crate::cli::{Terminal, to_stderr};
 use crate::pipeline::Stage;
 use crate::stages::export::thousands;
 use crate::text::duplicates::{Found, Keep, judged};
@@ -66,9 +68,12 @@ pub(crate) fn instruct(arguments: InstructArguments) -> Exit {
                 if matches!(fault, Fault::Write(_)) { Exit::Fault } else { Exit::Usage }
             }
         },
-        (None, Some(pipeline)) => {
-            runner(&RunArguments { pipeline, options: arguments.options }, false, Stage::Instruct)
-        }
+        (None, Some(pipeline)) => run_pipeline(
+            &RunArguments { pipeline, options: arguments.options },
+            false,
+            Stage::Instruct,
+            FailedCommand::Other,
+        ),
         (None, None) => usage(
             "a pipeline file or a subcommand is required",
             "give a pipeline file, or `dedup` with a JSON Lines file",

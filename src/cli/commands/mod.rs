@@ -1,5 +1,7 @@
 //! The subcommands, one file per verb.
 
+pub(crate) mod build;
+pub(crate) mod character;
 pub(crate) mod check;
 mod check_dataset;
 pub(crate) mod chunk;
@@ -13,5 +15,7 @@ pub(crate) mod journal;
 pub(crate) mod pool;
 pub(crate) mod schema;
 pub(crate) mod select;
+pub(crate) mod simulate;
 pub(crate) mod split;
 pub(crate) mod status;
+pub(crate) mod synthesize;

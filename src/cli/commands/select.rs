@@ -2,8 +2,9 @@
 
 use super::dry_run;
 use crate::cli::args::SelectArguments;
+use crate::cli::commands::build::{LoadedRun, run_loaded};
 use crate::cli::exit::Exit;
-use crate::cli::{Journey, travel};
+use crate::cli::output::diagnostics::FailedCommand;
 use crate::config;
 use crate::dataset;
 use crate::dataset::{Rejudge, Rejudged};
@@ -16,7 +17,11 @@ pub(crate) fn select(arguments: &SelectArguments) -> Exit {
     let asked = Rejudge { run, out, judges, sets: &options.sets, limit: options.limit, is_asked: !dry_run };
     let load = |environment: &config::Environment| {
         let Rejudged { loaded, folder, limit } = dataset::rejudge(&asked, environment)?;
-        Ok(Journey { loaded, out: Some(folder), limit, judges: judges.clone() })
+        Ok(LoadedRun { loaded, out: Some(folder), limit, judges: judges.clone() })
     };
-    if *dry_run { dry_run::rehearse(options, None, load) } else { travel(options, Stage::Export, false, load) }
+    if *dry_run {
+        dry_run::dry_run(options, None, FailedCommand::Select, load)
+    } else {
+        run_loaded(options, Stage::Export, false, FailedCommand::Select, load)
+    }
 }

@@ -67,12 +67,23 @@ pub(crate) fn chain(error: &dyn Error, hint: Option<&str>, color: bool) -> Strin
     text
 }
 
+/// The command that failed, as far as hints depend on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FailedCommand {
+    /// `export`.
+    Export,
+    /// `select`.
+    Select,
+    /// Any other command.
+    Other,
+}
+
 /// Returns a hint for an error. `invocation` is the command line in shell syntax.
-pub(crate) fn hint(error: &RunError, invocation: &str) -> String {
+pub(crate) fn hint(error: &RunError, command: FailedCommand, invocation: &str) -> String {
     let again = format!("run `{invocation}` again");
     match error {
         RunError::Invalid(PipelineError::Open { nearest: Some(nearest), .. }) => format!("did you mean `{nearest}`?"),
-        RunError::Invalid(PipelineError::Open { path, .. }) if path.is_dir() && invocation.contains(" export ") => format!(
+        RunError::Invalid(PipelineError::Open { path, .. }) if path.is_dir() && command == FailedCommand::Export => format!(
             "`--format` converts an existing data set: `{invocation} --format jsonl`; without it, `export` takes a pipeline \
              file"
         ),
@@ -83,7 +94,7 @@ pub(crate) fn hint(error: &RunError, invocation: &str) -> String {
         RunError::Invalid(PipelineError::Open { nearest: None, .. }) => {
             "examples are `pipelines/demo.toml` and `pipelines/served.toml`".to_owned()
         }
-        RunError::Invalid(PipelineError::Invalid { .. }) if invocation.starts_with("dramaturg select ") => {
+        RunError::Invalid(PipelineError::Invalid { .. }) if command == FailedCommand::Select => {
             "the configuration is the run's own: run `select` in the folder where the run was started, with its books and files in \
              place, and use judges that it defines"
                 .to_owned()
@@ -116,7 +127,7 @@ pub(crate) fn hint(error: &RunError, invocation: &str) -> String {
             format!("{again} to resume; completed work is kept")
         }
         RunError::Failures { is_kept: true, .. } => {
-            "the journal keeps these replies; raise `max_reasks` for more retries, or change the model or prompt"
+            "the journal keeps these replies; raise `max_schema_retries` for more retries, or change the model or prompt"
                 .to_owned()
         }
         RunError::Failures { what: "books", .. } => {
@@ -127,7 +138,7 @@ pub(crate) fn hint(error: &RunError, invocation: &str) -> String {
             let key = bound.split(' ').next().unwrap_or_default();
             format!("raise `budget.{key}` in the file or with `--set`, and {again}; completed work is kept")
         }
-        RunError::Ask(AskError::Missing { .. }) if invocation.contains("--judge") => {
+        RunError::Ask(AskError::Missing { .. }) if command == FailedCommand::Select => {
             "`select` asks only the judges given with `--judge`: run `dramaturg build` to make all other calls, and add `--judge` \
              for every judge of an earlier call"
                 .to_owned()
@@ -223,9 +234,13 @@ mod tests {
     fn a_hint_names_the_schema_of_the_file_that_is_wrong() {
         let wrong =
             |name: &str| PipelineError::Invalid { sources: vec![(name.to_owned(), String::new())], problems: vec![] };
-        let pipeline = hint(&RunError::Invalid(wrong("mine.toml")), "dramaturg build mine.toml");
+        let pipeline = hint(&RunError::Invalid(wrong("mine.toml")), FailedCommand::Other, "dramaturg build mine.toml");
         assert!(pipeline.contains("pipeline.schema.json"), "{pipeline}");
-        let aliases = hint(&RunError::Aliases(wrong("scene_pool/aliases/tide.toml")), "dramaturg build mine.toml");
+        let aliases = hint(
+            &RunError::Aliases(wrong("scene_pool/aliases/tide.toml")),
+            FailedCommand::Other,
+            "dramaturg build mine.toml",
+        );
         assert!(aliases.contains("aliases.schema.json") && !aliases.contains("pipeline.schema"), "{aliases}");
         assert!(aliases.ends_with("run `dramaturg build mine.toml` again"), "{aliases}");
     }
@@ -246,7 +261,7 @@ mod tests {
             first: "zero/qwen3/7".to_owned(),
             cause: Cause(ask.detail()),
         };
-        let hint = hint(&error, "dramaturg build mine.toml");
+        let hint = hint(&error, FailedCommand::Other, "dramaturg build mine.toml");
         insta::assert_snapshot!(chain(&error, Some(&hint), false), @r"
         error: 3 of 412 calls failed, first `zero/qwen3/7` in `simulate`
           caused by: no reply from model `qwen3` after 4 tries: HTTP 503: busy

@@ -1,250 +1,329 @@
-//! The command `pool`: dispatches to the scene commands, and exports characters as cards.
+//! The command `pool`: lists, shows, validates and adds scenes.
 
-pub(crate) mod scenes;
+mod scene_text;
+mod stats;
 
-use crate::config;
-use std::collections::{BTreeMap, BTreeSet};
-use std::io::{self, Write as _};
+use crate::dataset;
+use std::cmp::Reverse;
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde::Serialize;
+use serde_json::json;
 
-use crate::cli::args::{CardArguments, PoolCommand};
+use crate::cli::args::{Kind, PoolArguments, PoolCommand, SceneFilter, Sort};
+use crate::cli::commands::chunk::{is_pipeline, usage};
 use crate::cli::exit::Exit;
 use crate::cli::output::control_chars::visible;
 use crate::cli::output::diagnostics;
-use crate::cli::{Terminal, to_stderr};
-use crate::config::{CharactersError, PipelineError};
-use crate::pipeline::BookError;
-use crate::schema::{Character, Scene, slug};
-use crate::stages::synthesize::Params;
-use crate::stages::synthesize::established::{card, card_of, named, pick};
-use crate::store::{self, Pool, StoreError};
+use crate::cli::{environment, to_stderr, to_stdout};
+use crate::dataset::{AdditionError, Finding};
+use crate::schema::SceneHead;
+use crate::stages::export::thousands;
+use crate::store::{Added, Pool, PoolIndex, SceneKind, StoreError};
+use scene_text::write_scene;
 
-/// Errors of `pool card`.
+/// Errors of the scene commands.
 #[derive(Debug, thiserror::Error)]
 enum Fault {
     #[error(transparent)]
     Store(#[from] StoreError),
-    #[error(transparent)]
-    Open(#[from] BookError),
-    #[error(transparent)]
-    Invalid(#[from] PipelineError),
-    #[error("failed to read the folder `{}`", path.display())]
-    Folder { path: PathBuf, source: io::Error },
-    #[error("the pool `{}` has no book `{book}`", path.display())]
-    NoBook { path: PathBuf, book: String },
-    #[error("the pool `{}` has no character named `{name}`", path.display())]
-    Nobody { path: PathBuf, name: String },
-    #[error("`{name}` is ambiguous, it occurs in: {books}")]
-    Several { name: String, books: String },
-    #[error("the run `{}` has no test character{}", path.display(), name.as_ref().map_or_else(String::new, |name| format!(" named `{name}`")))]
-    NotInRun { path: PathBuf, name: Option<String>, nearest: Option<String> },
-    #[error("the run `{}` has no test characters yet", path.display())]
-    Unfinished { path: PathBuf },
-    #[error("two characters have the same file name `{id}.json`")]
-    Twice { id: String },
-    #[error("`{}` exists with different content", path.display())]
-    Taken { path: PathBuf },
     #[error("failed to write to stdout")]
     Write(#[from] io::Error),
 }
 
 /// Runs a `pool` command.
 pub(crate) fn pool(command: &PoolCommand) -> Exit {
-    let done = match command {
-        PoolCommand::Card(arguments) => cards(arguments),
-        PoolCommand::List { pool, filter, kind, sort } => return scenes::list(pool, filter, *kind, *sort),
-        PoolCommand::Show { id, pool } => return scenes::show(id, pool),
-        PoolCommand::Check { pool } => return scenes::check(pool),
-        PoolCommand::Add { file, pool, replace } => return scenes::add(file, pool, *replace),
-        PoolCommand::Stats { pool, filter } => return scenes::stats(pool, filter),
-    };
-    match done {
-        Ok(exit) => exit,
-        // A closed pipe (`| head`) is not an error.
-        Err(Fault::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Done,
-        Err(fault) => tell(&fault),
+    match command {
+        PoolCommand::List { pool, filter, kind, sort } => list(pool, filter, *kind, *sort),
+        PoolCommand::Show { id, pool } => show(id, pool),
+        PoolCommand::Check { pool } => check(pool),
+        PoolCommand::Add { file, pool, replace } => add(file, pool, *replace),
+        PoolCommand::Stats { pool, filter } => stats::stats(pool, filter),
     }
 }
 
-fn tell(fault: &Fault) -> Exit {
-    let color = Terminal::new().color;
-    let meant;
-    let hint = match fault {
-        Fault::Invalid(PipelineError::Invalid { sources, problems }) => {
-            to_stderr(&diagnostics::problems(sources, problems, color));
-            return Exit::Usage;
+/// Lists scenes, one per line.
+fn list(arguments: &PoolArguments, filter: &SceneFilter, kind: Option<Kind>, sort: Sort) -> Exit {
+    with_index(arguments, |index| {
+        let mut out = out();
+        let is_kind = |place: &usize| kind.is_none_or(|kind| self::kind(kind) == index.origin(*place).1);
+        let mut places: Vec<usize> = chosen(index, filter).filter(is_kind).collect();
+        sorted(&mut places, index, sort);
+        for place in places {
+            let (path, of, line) = index.origin(place);
+            let head = index.head(place);
+            if arguments.json {
+                let listed = Listed { head, kind: of, path, line };
+                serde_json::to_writer(&mut out, &listed).map_err(io::Error::from)?;
+                writeln!(out)?;
+            } else {
+                let grounding = head.grounding.map_or_else(|| "-".to_owned(), |share| format!("{share:.2}"));
+                let salience = head.salience.map_or_else(|| "-".to_owned(), |salience| salience.to_string());
+                let cast = visible(&head.cast.join(", ")).into_owned();
+                let (id, chapter, language) = (visible(&head.id), visible(&head.chapter), head.language);
+                let (kind, lines) = (of.name(), thousands(head.lines.into()));
+                writeln!(out, "{id}\t{language}\t{kind}\t{lines} lines\t{grounding}\t{salience}\t{cast}\t{chapter}")?;
+            }
         }
-        Fault::Folder { .. } => Some("run `dramaturg extract` to fill a pool, or name its folder with `--pool DIR`"),
-        Fault::NoBook { .. } => Some("a book has the name of its file in the pool, without `.jsonl`"),
-        Fault::Nobody { .. } => Some("`scene_pool/aliases/` lists the character names of each book"),
-        Fault::NotInRun { nearest: Some(nearest), .. } => {
-            meant = format!("did you mean `{nearest}`?");
-            Some(meant.as_str())
-        }
-        Fault::Unfinished { .. } => {
-            Some("run `dramaturg synthesize` to create them; characters of its scenes are in the pool")
-        }
-        Fault::Several { .. } => Some("select one with `--book`, or give its id"),
-        Fault::Twice { .. } => Some("write them one at a time, to separate folders"),
-        Fault::Taken { .. } => Some("choose another folder, or overwrite it with `--force`"),
-        _ => None,
-    };
-    to_stderr(&diagnostics::chain(fault, hint, color));
-    if matches!(fault, Fault::Write(_)) { Exit::Fault } else { Exit::Usage }
+        Ok(out.flush()?)
+    })
 }
 
-/// Writes cards for the requested characters of the pool or run and for character files, in the requested order.
-fn cards(arguments: &CardArguments) -> Result<Exit, Fault> {
-    let mut cards: Vec<(String, Value)> = Vec::new();
+/// Shows one scene.
+fn show(id: &str, arguments: &PoolArguments) -> Exit {
     let mut exit = Exit::Done;
-    let people: Vec<&String> = arguments.characters.iter().filter(|name| !is_file(name)).collect();
-    let wants_run = store::is_run(&arguments.pool) && (arguments.characters.is_empty() || !people.is_empty());
-    let played = if wants_run { played(arguments)? } else { Vec::new() };
-    if arguments.characters.is_empty() && wants_run {
-        cards.extend(played.iter().map(|one| (one.id.clone(), card(one))));
-    } else if arguments.characters.is_empty() {
-        let most = if arguments.all { usize::MAX } else { Params::default().established_per_book as usize };
-        each(arguments, |slug, scenes| {
-            let mut picked = pick(slug, scenes, most, &[]);
-            // With `--all`, some characters always have too little text; that is not reported.
-            picked.rejects.retain(|reject| !arguments.all || reject.reason == "no_character");
-            for reject in &picked.rejects {
-                to_stderr(&format!("note: {}: {}\n", visible(&reject.id), visible(&reject.detail)));
-                exit = Exit::Failures;
-            }
-            cards.extend(picked.characters.iter().map(|one| (one.id.clone(), card(one))));
-        })?;
-    }
-    let mut found: BTreeMap<&String, Vec<Character>> = BTreeMap::new();
-    if wants_run {
-        for &name in &people {
-            found.insert(name, called(&played, name));
+    let shown = with_index(arguments, |index| {
+        let Some(place) = index.find(id) else {
+            let nearest = nearest(id, index);
+            let hint = nearest.map_or_else(
+                || "`dramaturg pool list` shows the ids".to_owned(),
+                |nearest| format!("did you mean `{nearest}`?"),
+            );
+            exit = usage(
+                &format!("the pool `{}` has no scene `{}`", arguments.pool.display(), visible(id)),
+                &visible(&hint),
+            );
+            return Ok(());
+        };
+        let scene = index.scene(place)?;
+        let mut out = out();
+        if arguments.json {
+            serde_json::to_writer(&mut out, &scene).map_err(io::Error::from)?;
+            writeln!(out)?;
+        } else {
+            let (path, kind, line) = index.origin(place);
+            write_scene(&mut out, &scene, &format!("{}, line {line} ({})", path.display(), kind.name()))?;
         }
-    } else if !people.is_empty() {
-        each(arguments, |slug, scenes| {
-            for &name in &people {
-                found.entry(name).or_default().extend(named(slug, scenes, name));
-            }
-        })?;
-    }
-    for name in &arguments.characters {
-        if is_file(name) {
-            let given = config::characters(Path::new(name)).map_err(|error| match error {
-                CharactersError::Open(error) => Fault::Open(error),
-                CharactersError::Invalid(error) => Fault::Invalid(error),
-            })?;
-            cards.extend(given.iter().map(|given| (Character::from(given.file.clone()).id, card_of(given))));
-            continue;
-        }
-        match found.get(name).map_or(&[][..], Vec::as_slice) {
-            [] if wants_run => return Err(not_in_run(arguments, Some(name), &played)),
-            [] => return Err(Fault::Nobody { path: arguments.pool.clone(), name: name.clone() }),
-            [one] => cards.push((one.id.clone(), card(one))),
-            several => {
-                let books: Vec<&str> = several.iter().map(|one| one.book.as_deref().unwrap_or(&one.id)).collect();
-                return Err(Fault::Several { name: name.clone(), books: books.join(", ") });
-            }
-        }
-    }
-    write(&cards, arguments)?;
-    Ok(exit)
-}
-
-/// Returns the test characters of the run, restricted to the requested books.
-fn played(arguments: &CardArguments) -> Result<Vec<Character>, Fault> {
-    let path = &arguments.pool;
-    if !store::characters_path(path).exists() {
-        return Err(Fault::Unfinished { path: path.clone() });
-    }
-    let mut played = store::characters(path)?;
-    if let Some(book) = arguments.books.iter().find(|book| !played.iter().any(|one| one.book.as_ref() == Some(*book))) {
-        return Err(Fault::NoBook { path: path.clone(), book: book.clone() });
-    }
-    played.retain(|one| {
-        arguments.books.is_empty() || one.book.as_ref().is_some_and(|book| arguments.books.contains(book))
+        Ok(out.flush()?)
     });
-    if played.is_empty() { Err(not_in_run(arguments, None, &played)) } else { Ok(played) }
+    // Problems elsewhere in the pool do not affect this command.
+    if exit == Exit::Usage || shown == Exit::Failures { exit } else { shown }
 }
 
-/// Returns the characters that match a name: by id, otherwise by name, otherwise by alias.
-fn called(played: &[Character], name: &str) -> Vec<Character> {
-    let wanted = slug(name);
-    let ranks = |one: &Character| {
-        [one.id == name, slug(&one.name) == wanted, one.aliases.iter().any(|alias| slug(alias) == wanted)]
+/// Validates a pool.
+pub(crate) fn check(arguments: &PoolArguments) -> Exit {
+    let pool = match find(arguments) {
+        Ok(pool) => pool,
+        Err(exit) => return exit,
     };
-    let of_rank = |rank| played.iter().filter(|one| ranks(one)[rank]).cloned().collect::<Vec<Character>>();
-    (0..3).map(of_rank).find(|found| !found.is_empty()).unwrap_or_default()
-}
-
-fn not_in_run(arguments: &CardArguments, name: Option<&String>, played: &[Character]) -> Fault {
-    let likeness = |one: &&Character, name: &str| strsim::jaro_winkler(&slug(&one.name), &slug(name));
-    let nearest = name.and_then(|name| {
-        let best = played.iter().max_by(|one, other| likeness(one, name).total_cmp(&likeness(other, name)))?;
-        (likeness(&best, name) >= 0.75).then(|| best.name.clone())
-    });
-    Fault::NotInRun { path: arguments.pool.clone(), name: name.cloned(), nearest }
-}
-
-/// Calls a function for each requested book of the pool with its scenes, keeping one book in memory at a time.
-fn each(arguments: &CardArguments, mut then: impl FnMut(&str, &[Scene])) -> Result<(), Fault> {
-    let path = &arguments.pool;
-    let fault = |source| Fault::Folder { path: path.clone(), source };
-    let mut slugs = Vec::new();
-    for entry in std::fs::read_dir(path).map_err(fault)? {
-        let file = entry.map_err(fault)?.path();
-        if file.extension().is_some_and(|ending| ending == "jsonl") {
-            slugs.extend(file.file_stem().map(|stem| stem.to_string_lossy().into_owned()));
-        }
-    }
-    slugs.sort();
-    if let Some(book) = arguments.books.iter().find(|book| !slugs.contains(book)) {
-        return Err(Fault::NoBook { path: path.clone(), book: book.clone() });
-    }
-    slugs.retain(|slug| arguments.books.is_empty() || arguments.books.contains(slug));
-    let pool = Pool::open(path)?;
-    for slug in slugs {
-        then(&slug, &pool.scenes(std::slice::from_ref(&slug))?);
-    }
-    Ok(())
-}
-
-/// Whether an argument is a path of a character file.
-fn is_file(argument: &str) -> bool {
-    let path = Path::new(argument);
-    let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase()).unwrap_or_default();
-    path.is_file() || matches!(ending.as_str(), "toml" | "json" | "png" | "charx")
-}
-
-fn write(cards: &[(String, Value)], arguments: &CardArguments) -> Result<(), Fault> {
-    let Some(folder) = &arguments.out else {
-        let mut out = io::stdout().lock();
-        for (_, card) in cards {
-            writeln!(out, "{card}")?;
-        }
-        return Ok(());
+    let found = match dataset::check_pool(&pool) {
+        Ok(found) => found,
+        Err(error) => return fault(&error.into()),
     };
-    let files: Vec<(PathBuf, String)> = cards
-        .iter()
-        .map(|(id, card)| {
-            let text = serde_json::to_string_pretty(card).expect("a card serializes to JSON") + "\n";
-            (folder.join(format!("{id}.json")), text)
+    if arguments.json {
+        to_stdout(&format!("{}\n", serde_json::to_string(&found).expect("findings serialize to JSON")));
+    } else {
+        let mut text: String = found.findings.iter().map(told).collect();
+        let scenes = thousands(found.scenes as u64);
+        let count = found.findings.len() + found.more;
+        let sum = match (count, found.more) {
+            (0, _) => format!("{scenes} scenes in {}, no problems\n", visible(&pool.path().display().to_string())),
+            (1, _) => format!("1 problem in {scenes} scenes\n"),
+            (_, 0) => format!("{} problems in {scenes} scenes\n", thousands(count as u64)),
+            (_, more) => {
+                let (count, more) = (thousands(count as u64), thousands(more as u64));
+                format!("at least {count} problems in {scenes} scenes; {more} not shown\n")
+            }
+        };
+        text.push_str(&sum);
+        to_stdout(&text);
+    }
+    if found.findings.is_empty() { Exit::Done } else { Exit::Failures }
+}
+
+/// Adds custom scenes.
+fn add(file: &Path, arguments: &PoolArguments, replace: bool) -> Exit {
+    let scenes = match dataset::own_scenes(file) {
+        Ok(scenes) => scenes,
+        Err(error) => {
+            let hint = match &error {
+                AdditionError::Nothing { nearest: Some(nearest), .. } => format!("did you mean `{nearest}`?"),
+                AdditionError::Nothing { nearest: None, .. } | AdditionError::Invalid { .. } => {
+                    "`schemas/scene.schema.json` describes a scene; docs/pool.md has an example".to_owned()
+                }
+            };
+            if let AdditionError::Invalid { findings, .. } = &error {
+                if arguments.json {
+                    to_stdout(&format!("{}\n", json!({"findings": findings})));
+                }
+                to_stderr(&findings.iter().map(told).collect::<String>());
+            }
+            to_stderr(&diagnostics::chain(&error, Some(&hint), false));
+            return if matches!(error, AdditionError::Invalid { .. }) { Exit::Failures } else { Exit::Usage };
+        }
+    };
+    let added = folder(arguments).and_then(|folder| {
+        let pool = Pool::open(&folder).map_err(|error| fault(&error.into()))?;
+        pool.add(&scenes, replace).map_err(|error| {
+            let hint = match &error {
+                StoreError::Taken { .. } => "replace it with `--replace`, or choose another id",
+                StoreError::Shared { .. } => "edit the scene in that file, or remove it there",
+                _ => return fault(&error.into()),
+            };
+            to_stderr(&diagnostics::chain(&error, Some(hint), false));
+            Exit::Usage
         })
-        .collect();
-    let mut ids = BTreeSet::new();
-    if let Some((id, _)) = cards.iter().find(|(id, _)| !ids.insert(id)) {
-        return Err(Fault::Twice { id: id.clone() });
+    });
+    let added = match added {
+        Ok(added) => added,
+        Err(exit) => return exit,
+    };
+    let outcomes = scenes.iter().zip(&added).map(|(scene, added)| {
+        let (word, path) = match added {
+            Added::New(path) => ("added", path),
+            Added::Replaced(path) => ("replaced", path),
+            Added::Same(path) => ("unchanged", path),
+        };
+        (&scene.id, word, path)
+    });
+    if arguments.json {
+        let outcomes: Vec<_> =
+            outcomes.map(|(id, outcome, path)| json!({"id": id, "outcome": outcome, "path": path})).collect();
+        to_stdout(&format!("{}\n", json!({"scenes": outcomes})));
+    } else {
+        let lines = outcomes.map(|(id, word, path)| format!("{word}  {}  {}\n", visible(id), path.display()));
+        to_stdout(&lines.collect::<String>());
     }
-    if !arguments.force {
-        let differs = |path: &Path, text: &str| std::fs::read(path).is_ok_and(|old| old != text.as_bytes());
-        if let Some((path, _)) = files.iter().find(|(path, text)| differs(path, text)) {
-            return Err(Fault::Taken { path: path.clone() });
+    Exit::Done
+}
+
+/// A scene in the output of `list --json`.
+#[derive(Serialize)]
+struct Listed<'a> {
+    #[serde(flatten)]
+    head: &'a SceneHead,
+    kind: SceneKind,
+    path: &'a Path,
+    line: u32,
+}
+
+/// Indexes a pool, calls a function with the index, and reports scenes that cannot be read.
+fn with_index(arguments: &PoolArguments, then: impl FnOnce(&PoolIndex) -> Result<(), Fault>) -> Exit {
+    let pool = match find(arguments) {
+        Ok(pool) => pool,
+        Err(exit) => return exit,
+    };
+    let (index, faults) = match pool.survey() {
+        Ok(found) => found,
+        Err(error) => return fault(&error.into()),
+    };
+    match then(&index) {
+        Ok(()) => {}
+        // A closed pipe (`| head`) is not an error.
+        Err(Fault::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => {}
+        Err(error) => return fault(&error),
+    }
+    let Some(first) = faults.first() else { return Exit::Done };
+    let left_out = match faults.len() {
+        1 => "1 scene was skipped".to_owned(),
+        count => format!("{} scenes were skipped", thousands(count as u64)),
+    };
+    to_stderr(&format!("note: {left_out}, first: {}\n", visible(&first.to_string())));
+    to_stderr("hint: `dramaturg pool check` lists all problems\n");
+    Exit::Failures
+}
+
+/// Returns the positions of the scenes that match a filter.
+fn chosen(index: &PoolIndex, filter: &SceneFilter) -> impl Iterator<Item = usize> {
+    let takes = |head: &SceneHead| {
+        filter.language.is_none_or(|language| head.language == language)
+            && (filter.books.is_empty() || filter.books.contains(&head.book))
+    };
+    index.heads().enumerate().filter(move |(_, head)| takes(head)).map(|(place, _)| place)
+}
+
+/// Sorts positions, which are initially ordered by id.
+fn sorted(places: &mut [usize], index: &PoolIndex, sort: Sort) {
+    let head = |place: &usize| index.head(*place);
+    match sort {
+        Sort::Id => {}
+        Sort::Salience => places.sort_by_key(|place| Reverse(head(place).salience)),
+        Sort::Lines => places.sort_by_key(|place| Reverse(head(place).lines)),
+        Sort::Grounding => {
+            let share = |place: &usize| head(place).grounding.unwrap_or(f64::INFINITY);
+            places.sort_by(|one, other| share(one).total_cmp(&share(other)));
         }
     }
-    for (path, text) in &files {
-        store::write(path, text.as_bytes())?;
-        to_stderr(&format!("{}\n", visible(&path.display().to_string())));
+}
+
+/// Opens the pool, or prints that there is none.
+fn find(arguments: &PoolArguments) -> Result<Pool, Exit> {
+    let folder = folder(arguments)?;
+    Pool::find(&folder).ok_or_else(|| {
+        let path = folder.display().to_string();
+        usage(
+            &format!("no pool `{}`", visible(&path)),
+            "run `dramaturg extract PIPELINE` to fill one, or `dramaturg pool add` to create one",
+        )
+    })
+}
+
+/// Returns the pool folder, which may be named by a pipeline file.
+fn folder(arguments: &PoolArguments) -> Result<PathBuf, Exit> {
+    if !is_pipeline(&arguments.pool) {
+        return Ok(arguments.pool.clone());
     }
-    Ok(())
+    let environment = environment::environment().map_err(|error| {
+        to_stderr(&diagnostics::chain(&error, Some("fix or remove `.env`"), false));
+        Exit::Usage
+    })?;
+    dataset::pool_path(&arguments.pool, &environment).map_err(|error| {
+        usage(
+            &format!("failed to read `{}`: {error}", arguments.pool.display()),
+            "give a pool folder or a pipeline file",
+        )
+    })
+}
+
+fn fault(fault: &Fault) -> Exit {
+    to_stderr(&diagnostics::chain(fault, None, false));
+    Exit::Fault
+}
+
+/// Formats a finding like a compiler message, so that editors can jump to it.
+fn told(finding: &Finding) -> String {
+    use std::fmt::Write as _;
+
+    let mut text = visible(&finding.path.display().to_string()).into_owned();
+    for number in [finding.line, finding.column].into_iter().flatten() {
+        let _ = write!(text, ":{number}");
+    }
+    text += ": ";
+    if let Some(field) = &finding.field {
+        let _ = write!(text, "{field}: ");
+    }
+    text += &finding.message;
+    if let Some(expected) = &finding.expected {
+        let _ = write!(text, "; expected {expected}");
+    }
+    if let Some(nearest) = &finding.nearest {
+        let _ = write!(text, "; did you mean `{nearest}`?");
+    }
+    text = visible(&text).into_owned() + "\n";
+    if finding.expected.is_none() && finding.nearest.is_none() {
+        let _ = writeln!(text, "  {}", finding.remedy);
+    }
+    text
+}
+
+/// Returns the scene id most similar to `id`, if it is similar enough to suggest.
+fn nearest<'a>(id: &str, index: &'a PoolIndex) -> Option<&'a str> {
+    let likeness = |head: &&SceneHead| strsim::jaro_winkler(id, &head.id);
+    let best = index
+        .heads()
+        .max_by(|one, other| likeness(one).total_cmp(&likeness(other)).then_with(|| other.id.cmp(&one.id)))?;
+    (likeness(&best) >= 0.75).then_some(best.id.as_str())
+}
+
+const fn kind(kind: Kind) -> SceneKind {
+    match kind {
+        Kind::Book => SceneKind::Book,
+        Kind::Edit => SceneKind::Edit,
+        Kind::Custom => SceneKind::Custom,
+    }
+}
+
+fn out() -> BufWriter<io::StdoutLock<'static>> {
+    BufWriter::with_capacity(1 << 16, io::stdout().lock())
 }

@@ -1,103 +1,17 @@
 //! The command `split`: splits a data set again and prints the result.
 
 mod report;
-mod sizes;
 
-pub(crate) use sizes::bytes;
-
-use std::path::PathBuf;
-
-use clap::Args;
 use serde_json::json;
 
 use super::chunk::usage;
+use crate::cli::args::{SplitArguments, hold};
 use crate::cli::exit::Exit;
 use crate::cli::to_stdout;
 use crate::dataset::split::{NEAR, Params, Part, Relation, Size, column_of};
 use crate::dataset::{self, Split};
 use crate::schema::ByLanguage;
 use crate::store::{self, DatasetPlace};
-use sizes::{hold, part, size, split_name};
-
-/// Examples and details below the help.
-pub(crate) const EXAMPLES: &str = "\
-Examples:
-  dramaturg split outputs/mine --test 0.2 --dev 0.1             fractions of the rows; the rest is `train`
-  dramaturg split outputs/mine --test 500 --seed 11             number of rows, other seed
-  dramaturg split outputs/mine --test 0.2 --by book             whole books; also character, source_model
-  dramaturg split outputs/mine --hold-out 'character=Keziah Marl' --dev 0.1
-  dramaturg split outputs/mine --test 0.2 --out splits/a        write a copy, keep the run as it is
-  dramaturg split outputs/mine --config role_general --test 0.2 --by role
-  dramaturg split outputs/mine --split hard=0.1 --split easy=0.1 --rest other
-  dramaturg split outputs/mine --test 0.2 --dry-run --json | jq .rows
-
-SIZE is a fraction (0.2, 20%) or a number of rows (500). Rows that share a scene or a conversation, or are similar,
-form a group, and a group is never divided between splits. The seed determines the order in which groups are assigned,
-such that an additional row moves few others. With --by and --hold-out the values decide: a row that is related to a
-row of a split with higher priority (`test`, then `dev`, then the rest) moves to the split `unused`, and returns with
-the next `split`. Splitting `samples` splits `conversations` along with them; a custom set derived from these has to be
-split separately. splits.json beside the dataset card lists every row that had to move. The data set is replaced as a
-whole, the run's manifest is updated, and the same command writes the same bytes. No model
-is called. See docs/splits.md.
-";
-
-/// Arguments of `split`.
-#[derive(Debug, Clone, Args)]
-pub(crate) struct SplitArguments {
-    /// Run folder or data set folder.
-    #[arg(value_name = "RUN|DATASET")]
-    path: PathBuf,
-    /// Config to split: samples, conversations, `role_specific` or `role_general`.
-    #[arg(long, default_value = "samples")]
-    config: String,
-    /// Size of `test`.
-    #[arg(long, value_name = "SIZE", value_parser = size)]
-    test: Option<Size>,
-    /// Size of `dev`.
-    #[arg(long, value_name = "SIZE", value_parser = size)]
-    dev: Option<Size>,
-    /// An additional split (repeatable). Earlier splits have higher priority.
-    #[arg(long = "split", value_name = "NAME=SIZE", value_parser = part)]
-    splits: Vec<Part>,
-    /// Name of the split for all remaining rows.
-    #[arg(long, value_name = "NAME", default_value = "train", value_parser = split_name)]
-    rest: String,
-    /// Keep all rows with the same value of this column in one split: `book`, `character`, `source_model`, `role`,
-    /// `instruction` or any column of strings, numbers or dates.
-    #[arg(long, value_name = "COLUMN")]
-    by: Option<String>,
-    /// Reserve the rows with this value for one split, by default `test` (repeatable).
-    #[arg(long, value_name = "[SPLIT:]COLUMN=VALUE")]
-    hold_out: Vec<String>,
-    /// Columns whose distribution is the same in all splits, or `none`. Default: dimension, language and
-    /// `character_type` for samples, the role for role data.
-    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
-    stratify: Option<Vec<String>>,
-    /// Relations that must not cross splits: `scene`, `conversation`, `instruction`, `near`, or `none`. Default: all.
-    #[arg(long, value_name = "WHAT", value_delimiter = ',')]
-    together: Option<Vec<String>>,
-    /// Similarity from which two texts count as `near`, above 0 and at most 1. Default: 0.6 in English, 0.5 in Chinese.
-    #[arg(long, value_name = "T", value_parser = crate::cli::args::positive_share)]
-    near: Option<f64>,
-    /// Random seed.
-    #[arg(long, default_value_t = 7)]
-    seed: u64,
-    /// Write the split data set to this folder and leave the original unchanged.
-    #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
-    /// Maximum size of an output file; further rows go to a new one.
-    #[arg(long, value_name = "SIZE", value_parser = bytes, default_value = "500MB")]
-    shard_size: u64,
-    /// Print the result without writing anything.
-    #[arg(long)]
-    dry_run: bool,
-    /// Print one JSON object.
-    #[arg(long)]
-    json: bool,
-    /// Print only errors.
-    #[arg(long, short)]
-    quiet: bool,
-}
 
 /// Runs the command.
 pub(crate) fn divide(arguments: &SplitArguments) -> Exit {
@@ -156,7 +70,7 @@ fn params(arguments: &SplitArguments) -> Result<Params, (String, &'static str)> 
     splits.extend(arguments.splits.iter().cloned());
     let mut hold_out = Vec::new();
     for text in &arguments.hold_out {
-        let Some(held) = hold(text, &arguments.rest) else {
+        let Some(held) = hold(text, &arguments.remainder) else {
             return Err((
                 format!("`{text}` is not of the form COLUMN=VALUE"),
                 "write `character=NAME`, or `dev:book=SLUG`",
@@ -179,12 +93,13 @@ fn params(arguments: &SplitArguments) -> Result<Params, (String, &'static str)> 
         "dev" => 1,
         _ => 2,
     });
-    let mut names: Vec<&str> = splits.iter().map(|part| part.name.as_str()).chain([arguments.rest.as_str()]).collect();
+    let mut names: Vec<&str> =
+        splits.iter().map(|part| part.name.as_str()).chain([arguments.remainder.as_str()]).collect();
     names.sort_unstable();
     if let Some([twice, _]) = names.array_windows().find(|[one, other]| one == other) {
         return Err((
             format!("two splits are named `{twice}`"),
-            "split names must be unique; `--rest` names the last split",
+            "split names must be unique; `--remainder` names the last split",
         ));
     }
     let shares: f64 = splits.iter().map(|part| if let Size::Share(share) = part.size { share } else { 0.0 }).sum();
@@ -205,7 +120,7 @@ fn params(arguments: &SplitArguments) -> Result<Params, (String, &'static str)> 
     // A column that is assigned as a unit cannot be stratified.
     let stratify = stratify.into_iter().filter(|column| arguments.stratify.is_some() || !by.contains(column)).collect();
     let mut together = Vec::new();
-    for word in arguments.together.iter().flatten().filter(|word| *word != "none") {
+    for word in arguments.group_by.iter().flatten().filter(|word| *word != "none") {
         let Some(relation) = Relation::ALL.into_iter().find(|relation| relation.name() == word) else {
             return Err((
                 format!("`{word}` is not a relation between rows"),
@@ -214,14 +129,14 @@ fn params(arguments: &SplitArguments) -> Result<Params, (String, &'static str)> 
         };
         together.push(relation);
     }
-    if arguments.together.is_none() {
+    if arguments.group_by.is_none() {
         let of_config =
             |relation: &Relation| *relation == Relation::Near || relation.column(&arguments.config).is_some();
         together.extend(Relation::ALL.iter().filter(|relation| of_config(relation)));
     }
     together.sort_unstable();
     together.dedup();
-    let near = arguments.near.map_or(NEAR, |near| ByLanguage { en: near, zh: near });
-    let (rest, by, seed) = (arguments.rest.clone(), arguments.by.clone(), arguments.seed);
+    let near = arguments.similarity.map_or(NEAR, |near| ByLanguage { en: near, zh: near });
+    let (rest, by, seed) = (arguments.remainder.clone(), arguments.by.clone(), arguments.seed);
     Ok(Params { splits, rest, by, hold_out, stratify, apart: together, near, seed })
 }

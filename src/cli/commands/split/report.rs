@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::SplitArguments;
+use crate::cli::args::SplitArguments;
 use crate::cli::exit::Exit;
 use crate::cli::output::control_chars::visible;
 use crate::cli::output::{diagnostics, table};
@@ -61,7 +61,7 @@ pub(super) fn text(arguments: &SplitArguments, done: &SplitDone) -> String {
     }
     if params.by.is_none() && *largest_family * 2 > all && all > 1 {
         text.push_str(
-            "note: one group contains more than half of the rows; a higher `--near` or fewer `--together` make groups smaller\n",
+            "note: one group contains more than half of the rows; a higher `--similarity` or fewer `--group-by` make groups smaller\n",
         );
     }
     for note in &done.notes {

@@ -1,0 +1,234 @@
+//! Evidence from dialogue: which names belong to one person, who narrates, whom role nouns mean.
+
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+
+use super::Dialogue;
+use super::evidence::DialogueEvidence;
+use super::narrator::narrator_names;
+use crate::attribution::Gender;
+use crate::attribution::english::names::merging::names_in_one_sentence;
+use crate::attribution::english::names::merging::short_forms::may_shorten;
+use crate::attribution::speakers::{SpeakerCue, SpeakerDecision};
+use crate::attribution::words::english::{ENGLISH, GENERIC, KIN, TITLE_GIVEN};
+
+impl Dialogue<'_> {
+    /// Returns pairs of names that belong to one person, and the evidence for the second pass.
+    pub(in crate::attribution::english) fn collect_evidence(
+        &self,
+        verdicts: &[SpeakerDecision],
+    ) -> (Vec<(usize, usize)>, DialogueEvidence) {
+        let mut links = self.linked_names(verdicts);
+        links.extend(self.role_names(verdicts));
+        let own = self.roles.get("I");
+        let names = own.map_or_else(Vec::new, |&own| {
+            let heard = |turn: usize| {
+                self.mentions(self.spans[self.turns[turn].first].start, self.spans[self.turns[turn].end - 1].end)
+            };
+            narrator_names(self.book, self.names, &self.turns, &self.called, verdicts, own, heard)
+        });
+        let narrator = names.first().copied();
+        if let Some((&first, others)) = names.split_first() {
+            links.retain(|(a, b)| !names.contains(a) && !names.contains(b));
+            links.extend(others.iter().map(|&other| (first, other)));
+        }
+        (
+            links,
+            DialogueEvidence {
+                read: true,
+                narrator,
+                roles: self.given_names(self.learn_roles(verdicts)),
+                phrases: self.role_phrases(),
+                kin: self.relative_speakers(verdicts),
+            },
+        )
+    }
+
+    /// Returns capitalised roles whose turns mostly have one speaker, each paired with that speaker's name.
+    fn role_names(&self, verdicts: &[SpeakerDecision]) -> Vec<(usize, usize)> {
+        let mut votes: BTreeMap<usize, BTreeMap<usize, u32>> = BTreeMap::new();
+        for (turn, verdict) in self.turns.iter().zip(verdicts) {
+            if let (SpeakerCue::Role(_, own), Some(speaker)) = (turn.cue, verdict.speaker)
+                && !self.cast[own].role
+            {
+                *votes.entry(own).or_default().entry(speaker).or_default() += 1;
+            }
+        }
+        if votes.is_empty() {
+            return Vec::new();
+        }
+        let people = &self.names.people;
+        let apart: BTreeSet<(usize, usize)> = names_in_one_sentence(self.book, &self.names.mentions)
+            .into_iter()
+            .filter_map(|(a, b)| Some((people[a]?, people[b]?)))
+            .flat_map(|(a, b)| [(a, b), (b, a)])
+            .collect();
+        let mut pairs = Vec::new();
+        for (own, speakers) in votes {
+            let Some(person) = strong_majority(speakers).filter(|&person| person != own) else { continue };
+            if self.cast[person].role || apart.contains(&(own, person)) {
+                continue;
+            }
+            let name = |person: usize| people.iter().position(|of| *of == Some(person));
+            pairs.extend(name(person).zip(name(own)));
+        }
+        pairs
+    }
+
+    /// Returns pairs of names that belong to one person: a character addressed by the first answers under the second.
+    fn linked_names(&self, verdicts: &[SpeakerDecision]) -> Vec<(usize, usize)> {
+        let mut votes: BTreeMap<usize, BTreeMap<usize, u32>> = BTreeMap::new();
+        for (i, called) in self.called.iter().enumerate() {
+            let Some(next) = self.turns.get(i + 1).filter(|next| !next.fresh) else { continue };
+            let SpeakerCue::Named(answers) = next.cue else { continue };
+            if verdicts[i].speaker == Some(answers) {
+                continue;
+            }
+            for &(name, person) in called {
+                if person != answers {
+                    *votes.entry(name).or_default().entry(answers).or_default() += 1;
+                }
+            }
+        }
+        let mut links = self.same.clone();
+        let genders = self.genders();
+        for (name, answers) in votes {
+            let total: u32 = answers.values().sum();
+            let Some((&person, &count)) =
+                answers.iter().max_by_key(|&(person, count)| (*count, std::cmp::Reverse(*person)))
+            else {
+                continue;
+            };
+            if self.cast[person].role || count * 2 <= total {
+                continue;
+            }
+            let Some(own) = self.names.people[name] else { continue };
+            let apart = matches!(
+                (genders[own], genders[person]),
+                (Gender::Female, Gender::Male) | (Gender::Male, Gender::Female)
+            );
+            // A name with speech of its own is another person's, unless the two names share a word.
+            let spoken: u32 = self.turns.iter().map(|turn| u32::from(turn.cue == SpeakerCue::Named(own))).sum();
+            let kindred = self.shares_word(name, person);
+            let family = self.names.list[name].title.is_some_and(|title| {
+                self.book.words[title as usize].class & TITLE_GIVEN == 0 || self.is_married(own) == Some(false)
+            });
+            if self.is_married(own) != self.is_married(person)
+                && self.is_married(own).is_some()
+                && self.is_married(person).is_some()
+            {
+                continue;
+            }
+            if !apart
+                && (kindred && spoken <= count && (!family || spoken == 0)
+                    || spoken == 0 && count > 2 && count * 4 > total * 3)
+            {
+                let other = (0..self.names.list.len())
+                    .filter(|&other| self.names.people[other] == Some(person))
+                    .max_by_key(|&other| (self.names.list[other].count, std::cmp::Reverse(other)));
+                links.extend(other.map(|other| (name, other)));
+            }
+        }
+        links
+    }
+
+    /// Whether a character is a Mrs. (true) or a Miss (false), if the book says so.
+    fn is_married(&self, person: usize) -> Option<bool> {
+        let has = |title: &str| self.cast[person].forms.keys().any(|form| form.starts_with(title));
+        match (has("Mrs"), has("Miss ")) {
+            (true, false) => Some(true),
+            (false, true) => Some(false),
+            _ => None,
+        }
+    }
+
+    /// Whether a name shares a word, or a short form of one, with a name of a character.
+    fn shares_word(&self, name: usize, person: usize) -> bool {
+        let own = &self.names.list[name].words;
+        self.names.list.iter().zip(&self.names.people).filter(|(_, of)| **of == Some(person)).any(|(other, _)| {
+            other.words.iter().any(|word| {
+                own.iter().any(|mine| {
+                    word == mine
+                        || may_shorten(&self.book.words[*mine as usize].text, &self.book.words[*word as usize].text)
+                })
+            })
+        })
+    }
+
+    /// Returns the role phrases whose turns mostly have one speaker, each with a name of that speaker.
+    fn learn_roles(&self, verdicts: &[SpeakerDecision]) -> BTreeMap<String, usize> {
+        let mut votes: BTreeMap<usize, BTreeMap<usize, u32>> = BTreeMap::new();
+        for (turn, verdict) in self.turns.iter().zip(verdicts) {
+            if let (SpeakerCue::Role(_, own), Some(speaker)) = (turn.cue, verdict.speaker)
+                && self.cast[own].role
+                && self.cast[own].given.is_none()
+            {
+                *votes.entry(own).or_default().entry(speaker).or_default() += 1;
+            }
+        }
+        let mut learnt = BTreeMap::new();
+        for (own, speakers) in votes {
+            let Some(person) = strong_majority(speakers).filter(|&person| person != own) else { continue };
+            // `his wife` can mean any wife in the book, and `the boy` any boy.
+            if let Some(name) = self.names.people.iter().position(|of| *of == Some(person)) {
+                let definite = self.cast[own].forms.keys().filter(|form| form.starts_with("the "));
+                let phrases = definite.filter(|form| !ENGLISH.is(form.rsplit(' ').next().unwrap_or_default(), GENERIC));
+                learnt.extend(phrases.map(|form| (form.clone(), name)));
+            }
+        }
+        learnt
+    }
+
+    /// Adds the role phrases whose speakers state their own name, if all state the same one.
+    fn given_names(&self, mut learnt: BTreeMap<String, usize>) -> BTreeMap<String, usize> {
+        let mut given: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
+        for introduction in self.named_in_speech().into_iter().filter(|introduction| !introduction.is_passing()) {
+            given.entry(introduction.phrase).or_default().insert(introduction.person);
+        }
+        for (phrase, people) in
+            given.into_iter().filter(|(phrase, people)| people.len() == 1 && phrase.starts_with("the "))
+        {
+            let name = self.names.people.iter().position(|of| of.is_some_and(|person| people.contains(&person)));
+            if let Some(name) = name {
+                learnt.entry(phrase).or_insert(name);
+            }
+        }
+        learnt
+    }
+
+    /// Returns who mostly speaks as someone's mother, brother and so on: names with their share of votes, 0 to 1.
+    fn relative_speakers(&self, verdicts: &[SpeakerDecision]) -> BTreeMap<String, Vec<(usize, f32)>> {
+        let mut votes: BTreeMap<&str, BTreeMap<usize, u16>> = BTreeMap::new();
+        for (turn, verdict) in self.turns.iter().zip(verdicts) {
+            let (SpeakerCue::Role(_, own), Some(speaker)) = (turn.cue, verdict.speaker) else { continue };
+            let Some(noun) = self.cast[own].forms.keys().next().and_then(|form| form.rsplit(' ').next()) else {
+                continue;
+            };
+            if self.cast[own].role && ENGLISH.is(noun, KIN) && !self.cast[speaker].role {
+                *votes.entry(noun).or_default().entry(speaker).or_default() += 1;
+            }
+        }
+        votes
+            .into_iter()
+            .map(|(noun, speakers)| {
+                let total: u16 = speakers.values().sum();
+                let weighed = speakers.into_iter().filter_map(|(person, count)| {
+                    let name = self.names.people.iter().position(|of| *of == Some(person))?;
+                    let share = f32::from(count) / f32::from(total.max(3));
+                    (count > 1 && share > 0.25).then_some((name, share))
+                });
+                (noun.to_owned(), weighed.collect())
+            })
+            .collect()
+    }
+}
+
+/// Returns the candidate with the majority of votes, if it has at least three and three times as many as any other.
+fn strong_majority(votes: BTreeMap<usize, u32>) -> Option<usize> {
+    let total: u32 = votes.values().sum();
+    let mut best: Vec<(u32, usize)> = votes.into_iter().map(|(person, count)| (count, person)).collect();
+    best.sort_unstable_by_key(|&(count, person)| (std::cmp::Reverse(count), person));
+    let (count, person) = *best.first()?;
+    let second = best.get(1).map_or(0, |(count, _)| *count);
+    (count > 2 && count * 2 > total && count >= second * 3).then_some(person)
+}

@@ -1,0 +1,335 @@
+//! Builds the turns of an English book from its quotations and their speech tags.
+
+use std::collections::BTreeMap;
+
+use super::evidence::DialogueEvidence;
+use super::{Dialogue, Passage};
+use crate::attribution::english::names::Names;
+use crate::attribution::english::noun_phrases::NounPhrase;
+use crate::attribution::english::speech_tags::{Tag, tag_after_speech, tag_before_speech};
+use crate::attribution::english::tokens::{NONE, Tokens};
+use crate::attribution::known_characters::KnownCharacters;
+use crate::attribution::people::{CharacterDraft, SURE};
+use crate::attribution::quotations::span::Span;
+use crate::attribution::speakers::{SpeakerCue, Turn, Weights};
+use crate::attribution::words::english::TITLE_GIVEN;
+use crate::attribution::{Gender, Paragraph};
+
+/// Score for a specific role (`the clerk`) to be a character of its own.
+const SPECIFIC: f32 = 4.0;
+
+impl<'a> Dialogue<'a> {
+    /// Builds the turns of a book.
+    #[expect(clippy::too_many_arguments, reason = "the arguments are independent inputs, each used by different rules")]
+    pub(in crate::attribution::english) fn read(
+        chars: &'a [char],
+        paragraphs: &'a [Paragraph],
+        spans: &'a [Span],
+        book: &'a Tokens,
+        names: &'a Names,
+        cast: Vec<CharacterDraft>,
+        knowledge: DialogueEvidence,
+        given: &KnownCharacters,
+    ) -> Self {
+        let mut scene = Self {
+            chars,
+            paragraphs,
+            spans,
+            book,
+            names,
+            cast,
+            knowledge,
+            roles: BTreeMap::new(),
+            known: BTreeMap::new(),
+            same: Vec::new(),
+            told: Vec::new(),
+            surnames: BTreeMap::new(),
+            turns: Vec::new(),
+            called: Vec::new(),
+            actions: BTreeMap::new(),
+        };
+        (scene.known, scene.same) = scene.appositions();
+        scene.roles = given.roles(&mut scene.cast);
+        for (phrase, &name) in &scene.knowledge.roles {
+            if let Some(person) = names.people[name] {
+                scene.known.entry(phrase.clone()).or_insert(person);
+            }
+        }
+        scene.known.retain(|phrase, person| given.allows(phrase, &scene.cast[*person]));
+        if let Some(person) = scene.knowledge.narrator.and_then(|name| names.people[name]) {
+            scene.roles.entry("I".to_owned()).or_insert(person);
+        }
+        for (name, person) in names.list.iter().zip(&names.people) {
+            let given = name.words.len() < 2
+                && name.title.is_none_or(|title| book.words[title as usize].class & TITLE_GIVEN != 0);
+            if let (Some(person), Some(&last), false) = (person, name.words.last(), given) {
+                scene.surnames.entry(*person).or_insert(last);
+            }
+        }
+        scene.find_role_mentions();
+        let mut first = 0;
+        while first < spans.len() {
+            let Span { paragraph, written, .. } = spans[first];
+            let mut end = first + 1;
+            while end < spans.len() && spans[end].paragraph == paragraph && spans[end].written == written {
+                end += 1;
+            }
+            if !written {
+                scene.add_paragraph(first, end);
+            }
+            first = end;
+        }
+        if scene.knowledge.read {
+            scene.score_presence();
+            scene.score_hearsay();
+        }
+        scene
+    }
+
+    /// Returns the gender of each character.
+    pub(in crate::attribution::english) fn genders(&self) -> Vec<Gender> {
+        self.cast.iter().map(CharacterDraft::gender).collect()
+    }
+
+    /// Returns the narration before, between and after the quotations `[first, end)` of a paragraph, up to any quoted
+    /// writing next to them.
+    fn passages(&self, first: usize, end: usize) -> Vec<Passage> {
+        let paragraph = self.spans[first].paragraph;
+        let (from, to) = (self.book.starts[paragraph], self.book.starts[paragraph + 1]);
+        let tokens_before =
+            |offset: usize| from + self.book.list[from..to].partition_point(|token| token.start() < offset);
+        let near = |span: &&Span| span.paragraph == paragraph;
+        let last = first
+            .checked_sub(1)
+            .map(|at| &self.spans[at])
+            .filter(near)
+            .map_or(from, |span| tokens_before(span.outer_end));
+        let to = self.spans.get(end).filter(near).map_or(to, |span| tokens_before(span.outer_start));
+        let from = last;
+        let mut passages = Vec::with_capacity(end - first + 1);
+        let mut at = from;
+        for span in &self.spans[first..end] {
+            let stop = at + self.book.list[at..to].partition_point(|token| token.start() < span.outer_start);
+            passages.push((at, stop));
+            at = stop + self.book.list[stop..to].partition_point(|token| token.start() < span.outer_end);
+        }
+        passages.push((at, to));
+        passages
+    }
+
+    /// Returns the narration at the end of the previous paragraph, unless that paragraph is a border.
+    fn narration_before(&self, paragraph: usize) -> Option<Passage> {
+        let before = paragraph.checked_sub(1)?;
+        if self.paragraphs[before].border {
+            return None;
+        }
+        let (from, to) = (self.book.starts[before], self.book.starts[before + 1]);
+        let start = (from..to).rev().find(|&i| self.book.list[i].quote != NONE).map_or(from, |i| i + 1);
+        (start < to).then_some((start, to))
+    }
+
+    fn add_paragraph(&mut self, first: usize, end: usize) {
+        let paragraph = self.spans[first].paragraph;
+        let passages = self.passages(first, end);
+        let mut says: Vec<Option<NounPhrase>> = vec![None; end - first];
+        let mut acts: Vec<Option<NounPhrase>> = vec![None; end - first];
+        let mut used = false;
+        for k in 0..end - first {
+            let last = self.chars[self.spans[first + k].end - 1];
+            let comma = last != '.';
+            if !used {
+                let (at, to) = passages[k];
+                let tag = if at == to && k == 0 {
+                    self.narration_before(paragraph).and_then(|(at, to)| {
+                        match tag_before_speech(self.book, self.names, at, to, false) {
+                            Some(Tag::Acts(_)) | None => None,
+                            says => says,
+                        }
+                    })
+                } else {
+                    tag_before_speech(self.book, self.names, at, to, true)
+                };
+                match tag {
+                    Some(Tag::Says(who)) => says[k] = Some(who),
+                    Some(Tag::Acts(who)) => acts[k] = Some(who),
+                    None => {}
+                }
+            }
+            let (at, to) = passages[k + 1];
+            used = false;
+            match tag_after_speech(self.book, self.names, at, to, comma) {
+                Some(Tag::Says(who)) => {
+                    // A sentence that introduces the next quotation belongs to that one.
+                    let leads = !comma && k + 2 < passages.len() && self.book.list[to - 1].mark() == ',';
+                    if !leads || says[k].is_none() && k == 0 {
+                        says[k] = Some(who);
+                        used = true;
+                    }
+                }
+                Some(Tag::Acts(who)) => {
+                    acts[k].get_or_insert(who);
+                }
+                None => {}
+            }
+        }
+        let mut start = 0;
+        for k in 1..=end - first {
+            let parts = k == end - first || self.changes_speaker(&says[start..k], says[k].as_ref());
+            if parts {
+                self.add_turn(first, start, k, &says, &acts, &passages);
+                start = k;
+            }
+        }
+    }
+
+    /// Whether a quotation has another speaker than those before it in the paragraph.
+    fn changes_speaker(&self, before: &[Option<NounPhrase>], now: Option<&NounPhrase>) -> bool {
+        let Some(now) = now else { return false };
+        let person = |who: &NounPhrase| match who {
+            NounPhrase::Name(name) => self.names.people[*name],
+            _ => None,
+        };
+        let gender = |who: &NounPhrase| match who {
+            NounPhrase::Name(name) => {
+                self.names.people[*name].map_or(Gender::Unknown, |person| self.cast[person].gender())
+            }
+            NounPhrase::Pronoun(gender) | NounPhrase::Role(_, gender, _) => *gender,
+            NounPhrase::Narrator | NounPhrase::Several => Gender::Unknown,
+        };
+        before.iter().flatten().any(|before| {
+            let named = matches!((person(before), person(now)), (Some(a), Some(b)) if a != b);
+            let sexes = matches!(
+                (gender(before), gender(now)),
+                (Gender::Female, Gender::Male) | (Gender::Male, Gender::Female)
+            );
+            let told = (*before == NounPhrase::Narrator) != (*now == NounPhrase::Narrator);
+            named || sexes || told
+        })
+    }
+
+    /// Adds the turn of quotations `first + start .. first + end`, or appends it to the turn that it continues.
+    fn add_turn(
+        &mut self,
+        first: usize,
+        start: usize,
+        end: usize,
+        says: &[Option<NounPhrase>],
+        acts: &[Option<NounPhrase>],
+        passages: &[Passage],
+    ) {
+        let cue = self.strongest_cue(&says[start..end]);
+        let span = self.spans[first + start];
+        let paragraph = span.paragraph;
+        let mut turn = Turn {
+            first: first + start,
+            end: first + end,
+            cue,
+            acts: Gender::Unknown,
+            hears: Gender::Unknown,
+            weights: Weights::default(),
+            fresh: false,
+            same: -2.5,
+            alternate: 1.2,
+        };
+        for who in acts[start..end].iter().flatten() {
+            match who {
+                NounPhrase::Name(name) => {
+                    if let Some(person) = self.names.people[*name] {
+                        turn.weights.push((person, 3.0));
+                    }
+                }
+                NounPhrase::Narrator => turn.weights.push((self.role("I", Gender::Unknown), 3.0)),
+                NounPhrase::Pronoun(gender) if turn.cue == SpeakerCue::None => turn.acts = *gender,
+                NounPhrase::Role(phrase, gender, kin) if turn.cue == SpeakerCue::None => {
+                    turn.acts = *gender;
+                    let own = if *kin { self.roles.get(phrase).copied() } else { Some(self.role(phrase, *gender)) };
+                    turn.weights.extend(own.map(|own| (own, if *kin { 1.5 } else { 2.2 })));
+                }
+                _ => {}
+            }
+        }
+        // `he said` never means the narrator.
+        if let Some(&narrator) = self.roles.get("I")
+            && (matches!(turn.cue, SpeakerCue::Pronoun(_) | SpeakerCue::Role(..)) || turn.acts != Gender::Unknown)
+        {
+            turn.weights.push((narrator, -8.0));
+        }
+        self.record_action(first + start, first + end, passages, (start, end));
+        for who in says[start..end].iter().chain(&acts[start..end]).flatten() {
+            if let NounPhrase::Role(phrase, _, false) = who
+                && let Some(noun) = phrase.strip_prefix("the ")
+                && let Some(person) = self.titled(noun, span.outer_start).and_then(|mention| mention.person)
+            {
+                turn.weights.push((person, 2.2));
+            }
+        }
+        if let SpeakerCue::Role(_, person) = turn.cue {
+            if !self.cast[person].role {
+                turn.weights.push((person, if self.knowledge.read { 2.5 } else { 0.0 }));
+            } else if self.knowledge.read && self.has_specific_role(person) {
+                turn.weights.push((person, SPECIFIC));
+            }
+        }
+        if let SpeakerCue::Role(_, person) = turn.cue
+            && self.cast[person].sure
+        {
+            turn.weights.push((person, SURE));
+        }
+        for who in says[start..end].iter().flatten() {
+            if let NounPhrase::Role(phrase, gender, true) = who {
+                self.score_kin(&mut turn, phrase, *gender);
+            }
+        }
+        // Names within a song are no evidence: it may be about its singer.
+        let sung = span.continues && span.start == span.outer_start;
+        let called = if sung { Vec::new() } else { self.score_speech(&mut turn) };
+        if span.continues
+            && start == 0
+            && let Some(last) = self.turns.last_mut()
+        {
+            last.end = turn.end;
+            last.weights.append(&mut turn.weights);
+            if !matches!(last.cue, SpeakerCue::Named(_)) && turn.cue != SpeakerCue::None {
+                last.cue = turn.cue;
+            }
+            if let Some(names) = self.called.last_mut() {
+                names.extend(called);
+            }
+            return;
+        }
+        self.score_context(&mut turn, paragraph, start, passages);
+        self.turns.push(turn);
+        self.called.push(called);
+    }
+
+    /// Returns the strongest cue among the tags of a turn.
+    fn strongest_cue(&mut self, says: &[Option<NounPhrase>]) -> SpeakerCue {
+        let mut cue = SpeakerCue::None;
+        for who in says.iter().flatten() {
+            let found = match who {
+                // In the first pass, a role may still turn out to belong to a named character.
+                NounPhrase::Name(name) if !self.knowledge.read && self.names.is_role(self.book, *name) => {
+                    self.names.people[*name]
+                        .map_or(SpeakerCue::None, |own| SpeakerCue::Role(self.cast[own].gender(), own))
+                }
+                NounPhrase::Name(name) => self.names.people[*name].map_or(SpeakerCue::None, SpeakerCue::Named),
+                NounPhrase::Pronoun(gender) => SpeakerCue::Pronoun(*gender),
+                NounPhrase::Several => SpeakerCue::Several,
+                NounPhrase::Narrator => SpeakerCue::Named(self.role("I", Gender::Unknown)),
+                NounPhrase::Role(phrase, gender, _) => SpeakerCue::Role(*gender, self.role(phrase, *gender)),
+            };
+            let rank = |cue: &SpeakerCue| match cue {
+                SpeakerCue::None => 0,
+                SpeakerCue::Pronoun(Gender::Unknown) => 1,
+                SpeakerCue::Several => 2,
+                SpeakerCue::Pronoun(_) => 3,
+                SpeakerCue::Role(..) => 4,
+                SpeakerCue::Named(_) => 5,
+            };
+            if rank(&found) > rank(&cue) {
+                cue = found;
+            }
+        }
+        cue
+    }
+}
