@@ -54,13 +54,13 @@ fn measure(task: &str, folder: &Path) {
     let pool = Pool::find(folder).expect("the pool exists");
     let done = match task {
         "list" => {
-            let (index, faults) = pool.survey().expect("the file is readable");
+            let (index, faults) = pool.index_all().expect("the file is readable");
             assert!(faults.is_empty(), "{faults:?}");
             let lines: usize = index.heads().map(|head| head.lines as usize).sum();
             format!("{} scenes with {lines} lines", index.len())
         }
         "sample" => {
-            let (index, _) = pool.survey().expect("the file is readable");
+            let (index, _) = pool.index_all().expect("the file is readable");
             let places = drawn(7, "tess/writer", &tess(), index.heads(), &Params::default());
             let scenes: Vec<_> = places
                 .into_iter()

@@ -16,16 +16,16 @@ use std::time::Instant;
 
 use dramaturg::dataset;
 use dramaturg::dataset::Form;
-use dramaturg::dataset::split::{NEAR, Params, Part, Relation, Size};
-use dramaturg::dataset::{Forms, Split};
+use dramaturg::dataset::split::{DEFAULT_SIMILARITY, Params, Part, Relation, Size};
+use dramaturg::dataset::{SplitOptions, TableConversion};
 use dramaturg::schema::{
     Attribute, Candidate, CastMember, Character, CharacterType, Conversation, EndedBy, Language, Line, Message, Sample,
     Scene, SceneCharacter, Turn, TurnKind, Visibility,
 };
 use dramaturg::seed::seeded;
 use dramaturg::stages::export;
-use dramaturg::stages::export::{About, ExportError, Params as ExportParams, Rights, Row, Table};
-use dramaturg::store::{DatasetPlace, LineLimits, NewDataset, SHARD_BYTES, StoreError};
+use dramaturg::stages::export::{CardMetadata, ExportError, Params as ExportParams, QuoteLimits, Table, TableRow};
+use dramaturg::store::{DatasetLocation, LineLimits, NewDataset, SHARD_BYTES, StoreError};
 use process::{cpu_seconds, peak_megabytes};
 use rand::Rng as _;
 
@@ -62,10 +62,10 @@ fn main() {
 
 fn measure(what: &str, folder: &Path) {
     let (begun, before) = (Instant::now(), cpu_seconds());
-    let place = DatasetPlace { dataset: folder.join("dataset"), run: None };
+    let place = DatasetLocation { dataset: folder.join("dataset"), run: None };
     let result = match what {
         "split" => {
-            let report = dataset::split(&division(place)).expect("the split succeeds").report;
+            let report = dataset::split_dataset(&split_options(place)).expect("the split succeeds").report;
             format!("{:?}, {} families, largest {}", report.rows, report.families, report.largest_family)
         }
         "check" => {
@@ -76,7 +76,7 @@ fn measure(what: &str, folder: &Path) {
         _ => {
             let limits = LineLimits { bytes: SHARD_BYTES, lines: u64::MAX };
             let (configs, model, out) = (vec!["samples".to_owned()], String::new(), folder.join("jsonl"));
-            let forms = Forms { dataset: place.dataset, form: Form::Jsonl, configs, model, out, limits };
+            let forms = TableConversion { dataset: place.dataset, form: Form::Jsonl, configs, model, out, limits };
             format!("{:?}", dataset::forms(&forms).expect("the data set is written"))
         }
     };
@@ -88,19 +88,19 @@ fn measure(what: &str, folder: &Path) {
     );
 }
 
-fn division(place: DatasetPlace) -> Split {
+fn split_options(location: DatasetLocation) -> SplitOptions {
     let part = |name: &str, share| Part { name: name.to_owned(), size: Size::Share(share) };
     let params = Params {
         splits: vec![part("test", 0.2), part("dev", 0.1)],
-        rest: "train".into(),
+        remainder: "train".into(),
         by: None,
         hold_out: Vec::new(),
         stratify: vec!["dimension".into(), "language".into(), "character_type".into()],
-        apart: Relation::ALL.to_vec(),
-        near: NEAR,
+        group_by: Relation::ALL.to_vec(),
+        similarity: DEFAULT_SIMILARITY,
         seed: 7,
     };
-    Split { place, config: "samples".into(), params, out: None, shard_bytes: SHARD_BYTES, dry_run: false }
+    SplitOptions { location, config: "samples".into(), params, out: None, shard_bytes: SHARD_BYTES, dry_run: false }
 }
 
 /// Draws words with a realistic frequency distribution.
@@ -176,7 +176,7 @@ fn make(path: &Path, count: usize) -> usize {
     characters.sort_by(|a, b| a.id.cmp(&b.id));
     tables.push(write(&mut dataset, characters));
     let tables: Vec<Table> = tables.into_iter().flatten().collect();
-    let about = About { name: "bench".into(), ..About::default() };
+    let about = CardMetadata { name: "bench".into(), ..CardMetadata::default() };
     dataset.finish(&export::card(&ExportParams::default(), &about, &tables)).expect("the data set is written");
     bytes
 }
@@ -194,9 +194,9 @@ impl From<ExportError> for Fault {
     }
 }
 
-fn write<T: Row>(dataset: &mut NewDataset, rows: impl IntoIterator<Item = T>) -> Option<Table> {
+fn write<T: TableRow>(dataset: &mut NewDataset, rows: impl IntoIterator<Item = T>) -> Option<Table> {
     let mut file = dataset.table(T::CONFIG, T::SPLIT);
-    let rights = Rights::new(&ExportParams::default(), 0);
+    let rights = QuoteLimits::new(&ExportParams::default(), 0);
     let table = export::table(&rights, rows.into_iter().map(Ok), |group| {
         file.write(group).map_err(|source| Fault::Store { _source: source })
     });

@@ -93,7 +93,7 @@ impl KnownCharacters {
             return true;
         }
         let key = key(form);
-        match (self.owners.get(&key), person.given) {
+        match (self.owners.get(&key), person.known_character) {
             (Some(&owner), given) => given == Some(owner),
             (None, _) if self.ignored.contains(&key) => false,
             (None, Some(given)) => self.open(given) || !self.found.contains(&key),
@@ -147,10 +147,10 @@ impl KnownCharacters {
     /// Links each draft to its known character, and sets listed genders.
     pub(super) fn mark(&self, cast: &mut [CharacterDraft]) {
         for draft in cast {
-            draft.given = draft.forms.keys().find_map(|form| self.owner(form));
-            draft.sure = draft.given.is_some_and(|given| self.changed[given])
+            draft.known_character = draft.forms.keys().find_map(|form| self.owner(form));
+            draft.exclusive = draft.known_character.is_some_and(|given| self.changed[given])
                 || self.struck.iter().flatten().any(|form| draft.forms.contains_key(form));
-            if let Some(gender) = draft.given.and_then(|given| self.people[given].gender) {
+            if let Some(gender) = draft.known_character.and_then(|given| self.people[given].gender) {
                 draft.fixed = Some(gender);
             }
         }
@@ -161,9 +161,15 @@ impl KnownCharacters {
     pub(super) fn roles(&self, cast: &mut Vec<CharacterDraft>) -> BTreeMap<String, usize> {
         let mut roles = BTreeMap::new();
         for (given, person) in self.people.iter().enumerate() {
-            let place = cast.iter().position(|draft| draft.given == Some(given)).unwrap_or_else(|| {
-                let (fixed, sure) = (person.gender, self.changed[given]);
-                cast.push(CharacterDraft { role: true, fixed, given: Some(given), sure, ..CharacterDraft::default() });
+            let place = cast.iter().position(|draft| draft.known_character == Some(given)).unwrap_or_else(|| {
+                let (fixed, exclusive) = (person.gender, self.changed[given]);
+                cast.push(CharacterDraft {
+                    role: true,
+                    fixed,
+                    known_character: Some(given),
+                    exclusive,
+                    ..CharacterDraft::default()
+                });
                 cast.len() - 1
             });
             for form in person.forms().filter(|form| self.owner(form) == Some(given)) {
@@ -180,7 +186,7 @@ impl KnownCharacters {
         for forms in &self.struck {
             let place = cast.iter().position(|draft| forms.iter().any(|form| draft.forms.contains_key(form)));
             let place = place.unwrap_or_else(|| {
-                cast.push(CharacterDraft { role: true, sure: true, ..CharacterDraft::default() });
+                cast.push(CharacterDraft { role: true, exclusive: true, ..CharacterDraft::default() });
                 cast.len() - 1
             });
             roles.extend(forms.iter().map(|form| (form.clone(), place)));
@@ -330,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_rules_say_themselves_changes_nothing() {
+    fn the_list_found_by_rule_changes_nothing() {
         for (language, text) in [(Language::En, EN), (Language::Zh, ZH)] {
             let plain = attribute(text, language, false);
             assert_eq!(attribute_with(text, language, false, &Aliases::of(&plain)), plain);
@@ -342,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn two_become_one_and_are_renamed() {
+    fn merged_characters_share_quotations() {
         for (language, text, one, other, name, expected) in [
             (Language::En, EN, "Tom Reed", "the innkeeper", "Mr. Reed of the Swan", "Four Seven Eight Nine"),
             (Language::Zh, ZH, "灯花婆", "老者", "灯花老妪", "五 八 九"),
@@ -360,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn one_becomes_two() {
+    fn split_characters_divide_quotations() {
         for (language, text, whole, part, lines_of) in [
             (Language::En, EN, "Captain Hale", "Hale", ["One Five", "Three"]),
             (Language::En, &EN.replace("the innkeeper", "Ann"), "Ruth Hallow", "Ruth", ["Six", "Two"]),
@@ -380,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_struck_out_leaves_lines_to_nobody() {
+    fn quotations_of_removed_characters_become_unknown() {
         let clerk = "“One,” said the clerk.\n\n“Two,” said Ruth.\n\n“Three,” said the clerk.\n\n“Four,” said Ruth.\n";
         for (language, text, name, expected, others) in [
             (
@@ -413,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ignored_name_says_nothing() {
+    fn ignored_names_are_no_evidence() {
         for (language, text, name, line) in
             [(Language::En, EN, "Tom Reed", "Seven,"), (Language::Zh, ZH, "灯花婆", "八。")]
         {
@@ -485,7 +491,7 @@ mod tests {
     }
 
     #[test]
-    fn the_narrator_is_who_the_file_says() {
+    fn the_list_names_the_narrator() {
         for (language, text, name, expected) in [
             (
                 Language::En,
@@ -519,7 +525,7 @@ mod tests {
     }
 
     #[test]
-    fn bears_whatever_is_given() {
+    fn accepts_any_alias_list() {
         let odd = ["", " ", "the", "I", "我", "Hale Hale", "the Rat", "江", "老者", "。", "a.b"];
         let people = odd.map(|name| known(name, (name.len() % 2 == 0).then_some(&odd))).to_vec();
         let ignore = vec!["Hale".to_owned(), String::new()];

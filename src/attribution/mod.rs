@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn bears_empty_and_broken_text() {
+    fn accepts_empty_and_broken_text() {
         for text in ["", "\n\n", "“", "“”", "”", "\"", "：“", "道：", "‘’Tis", "Mr.", "A.\r\n\r\n“", "我道：“"]
         {
             for language in Language::ALL {

@@ -20,9 +20,9 @@ pub(super) struct CharacterDraft {
     /// Whether the character is known only by a role noun.
     pub(super) role: bool,
     /// Index into the known characters, if it is one of them.
-    pub(super) given: Option<usize>,
+    pub(super) known_character: Option<usize>,
     /// Whether its names differ from what the rules find, so that a role noun among them refers to no other character.
-    pub(super) sure: bool,
+    pub(super) exclusive: bool,
 }
 
 /// Score for a character to whom a role noun certainly refers.

@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn people_are_told_from_words() {
+    fn distinguishes_people_from_words() {
         for (name, expected) in [
             ("陆平", true),
             ("欧阳木", true),

@@ -108,7 +108,7 @@ const UTMOST: usize = 60;
 
 /// Finds the speakers of all turns. `genders` is indexed by character.
 pub(super) fn decide_speakers(turns: &[Turn], genders: &[Gender]) -> Vec<SpeakerDecision> {
-    let mut verdicts: Vec<SpeakerDecision> = Vec::with_capacity(turns.len());
+    let mut decisions: Vec<SpeakerDecision> = Vec::with_capacity(turns.len());
     let mut start = 0;
     while start < turns.len() {
         let mut end = start + 1;
@@ -119,12 +119,12 @@ pub(super) fn decide_speakers(turns: &[Turn], genders: &[Gender]) -> Vec<Speaker
             }
             end += 1;
         }
-        let carried = if turns[start].fresh { &[][..] } else { &verdicts[start.saturating_sub(2)..start] };
-        let before: Vec<Option<usize>> = carried.iter().map(|verdict| verdict.speaker).collect();
-        decode(&turns[start..end], &before, genders, &mut verdicts);
+        let carried = if turns[start].fresh { &[][..] } else { &decisions[start.saturating_sub(2)..start] };
+        let before: Vec<Option<usize>> = carried.iter().map(|decision| decision.speaker).collect();
+        decode(&turns[start..end], &before, genders, &mut decisions);
         start = end;
     }
-    verdicts
+    decisions
 }
 
 /// Returns the candidate speakers of a conversation, the most likely first.
@@ -219,7 +219,7 @@ fn transition(turn: &Turn, before: Option<usize>, last: Option<usize>, now: usiz
     }
 }
 
-fn decode(turns: &[Turn], before: &[Option<usize>], genders: &[Gender], verdicts: &mut Vec<SpeakerDecision>) {
+fn decode(turns: &[Turn], before: &[Option<usize>], genders: &[Gender], decisions: &mut Vec<SpeakerDecision>) {
     let people = candidates(turns, before);
     let nobody = people.len();
     let width = nobody + 1;
@@ -265,12 +265,12 @@ fn decode(turns: &[Turn], before: &[Option<usize>], genders: &[Gender], verdicts
         }
     }
     for (i, turn) in turns.iter().enumerate() {
-        verdicts.push(verdict(turns, turn, i, &path, &emissions, &people));
+        decisions.push(decision(turns, turn, i, &path, &emissions, &people));
     }
 }
 
 /// Returns a turn's speaker with its confidence: its score against the next best candidate, the neighbouring turns fixed.
-fn verdict(
+fn decision(
     turns: &[Turn],
     turn: &Turn,
     i: usize,
@@ -330,7 +330,7 @@ mod tests {
     }
 
     fn speakers(turns: &[Turn], genders: &[Gender]) -> Vec<Option<usize>> {
-        decide_speakers(turns, genders).iter().map(|verdict| verdict.speaker).collect()
+        decide_speakers(turns, genders).iter().map(|decision| decision.speaker).collect()
     }
 
     #[test]
@@ -351,13 +351,13 @@ mod tests {
         .to_vec();
         let genders = [Gender::Male, Gender::Female, Gender::Female];
         turns[1].weights.extend([(1, -5.0), (2, 0.5)]);
-        let verdicts = decide_speakers(&turns, &genders);
-        assert_eq!(verdicts[1].speaker, Some(2));
-        assert_eq!(verdicts[1].kind, Some(QuotationKind::Anaphoric));
+        let decisions = decide_speakers(&turns, &genders);
+        assert_eq!(decisions[1].speaker, Some(2));
+        assert_eq!(decisions[1].kind, Some(QuotationKind::Anaphoric));
     }
 
     #[test]
-    fn names_nobody_where_nothing_points() {
+    fn unknown_without_evidence() {
         assert_eq!(speakers(&[turn(SpeakerCue::None)], &[]), [None]);
     }
 }

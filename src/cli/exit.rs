@@ -44,9 +44,9 @@ impl From<&RunError> for Exit {
             | RunError::Unbuilt { .. }
             | RunError::Divided { .. }
             | RunError::OtherRun { .. }
-            | RunError::Store(StoreError::InUse { .. } | StoreError::Scene { .. } | StoreError::TwoScenes { .. }) => {
-                Self::Usage
-            }
+            | RunError::Store(
+                StoreError::InUse { .. } | StoreError::Scene { .. } | StoreError::DuplicateScene { .. },
+            ) => Self::Usage,
             RunError::Start(_) | RunError::Store(_) | RunError::Export(_) => Self::Fault,
             RunError::Ask(error) => error.into(),
             RunError::Failures { .. } => Self::Failures,

@@ -20,7 +20,8 @@ use std::sync::Arc;
 use clap::Parser as _;
 
 use crate::config::{Environment, PipelineError};
-use crate::pipeline::{RunError, Stage};
+use crate::pipeline::RunError;
+use crate::schema::Stage;
 use args::{Arguments, Command};
 use output::diagnostics::FailedCommand;
 use output::progress::{Progress, Style};

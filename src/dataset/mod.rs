@@ -11,10 +11,10 @@ mod text_checks;
 mod validate;
 
 pub use add_judges::{Rejudge, Rejudged, rejudge};
-pub use card_update::{CardFault, CardRows, Division, card_rows, counted, recard};
-pub use convert::{CONFIGS, Form, Format, Formed, Forms, Frame, Lines, forms};
+pub use card_update::{CardError, CardRows, ConfigSplits, read_card_rows, update_card};
+pub use convert::{CONFIGS, Form, Format, Frame, Lines, RoleConversion, TableConversion, forms};
 pub use diff::{Change, Changes, Moved, RowChanges, changes};
 pub use pool::{AdditionError, Finding, PoolCheck, check_pool, own_scenes, pool_path};
 pub use rejects_diff::LeftOutChanges;
-pub use split::{Split, SplitDone, SplitError, split};
+pub use split::{SplitError, SplitOptions, SplitOutcome, split_dataset};
 pub use validate::{Audit, AuditFinding, audit};

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::record::JournalError;
 use crate::prompt::PromptError;
+use crate::schema::RejectReason;
 
 /// Failure of one HTTP exchange.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -61,11 +62,11 @@ pub enum ReplyFault {
 impl ReplyFault {
     /// Returns the code used in rejects and counts.
     #[must_use]
-    pub const fn reason(self) -> &'static str {
+    pub const fn reason(self) -> RejectReason {
         match self {
-            Self::Empty => "empty_reply",
-            Self::Cut => "cut_reply",
-            Self::Unfit => "bad_reply",
+            Self::Empty => RejectReason::EmptyReply,
+            Self::Cut => RejectReason::CutReply,
+            Self::Unfit => RejectReason::BadReply,
         }
     }
 }
@@ -187,21 +188,6 @@ impl AskError {
         }
     }
 
-    /// Reject reasons of items whose call failed.
-    pub const REASONS: [&'static str; 8] = [
-        "no_reply",
-        "request_refused",
-        "context_too_long",
-        "model_refused",
-        "content_filter",
-        "empty_reply",
-        "cut_reply",
-        "bad_reply",
-    ];
-
-    /// Those reasons whose replies are in the journal, so that a rerun reads them back.
-    pub const KEPT: [&'static str; 5] = ["model_refused", "content_filter", "empty_reply", "cut_reply", "bad_reply"];
-
     /// Returns the error with its cause in one line, for rejects: without addresses and times, which do not belong in a
     /// data set.
     #[must_use]
@@ -218,20 +204,20 @@ impl AskError {
 
     /// Returns the reason code for rejects.
     #[must_use]
-    pub const fn reason(&self) -> &'static str {
+    pub const fn reason(&self) -> RejectReason {
         match self {
-            Self::Transient { .. } => "no_reply",
-            Self::Permanent { .. } => "request_refused",
-            Self::TooLong { .. } => "context_too_long",
-            Self::Refused { by_filter: false, .. } => "model_refused",
-            Self::Refused { by_filter: true, .. } => "content_filter",
+            Self::Transient { .. } => RejectReason::NoReply,
+            Self::Permanent { .. } => RejectReason::RequestRefused,
+            Self::TooLong { .. } => RejectReason::ContextTooLong,
+            Self::Refused { by_filter: false, .. } => RejectReason::ModelRefused,
+            Self::Refused { by_filter: true, .. } => RejectReason::ContentFilter,
             Self::BadReply { kind, .. } => kind.reason(),
-            Self::Prompt { .. } => "prompt",
-            Self::Unusable { .. } => "model_unusable",
-            Self::Missing { .. } => "not_in_journal",
-            Self::Budget(_) => "budget",
-            Self::Interrupted => "interrupted",
-            Self::Journal(_) => "journal",
+            Self::Prompt { .. } => RejectReason::Prompt,
+            Self::Unusable { .. } => RejectReason::ModelUnusable,
+            Self::Missing { .. } => RejectReason::NotInJournal,
+            Self::Budget(_) => RejectReason::Budget,
+            Self::Interrupted => RejectReason::Interrupted,
+            Self::Journal(_) => RejectReason::Journal,
         }
     }
 }

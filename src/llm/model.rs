@@ -186,12 +186,12 @@ impl Model {
                 Ok(answer) => return Ok((answer, only_journal)),
                 Err(Fault::Refused(reason, by_filter)) => {
                     let error = AskError::Refused { model: self.name.clone(), reason, by_filter };
-                    self.session.usage_tracker.fault(&self.name, error.reason(), !is_new);
+                    self.session.usage_tracker.fault(&self.name, error.reason().name(), !is_new);
                     return Err(error);
                 }
                 Err(Fault::Bad(kind, fault)) => (kind, fault),
             };
-            self.session.usage_tracker.fault(&self.name, kind.reason(), !is_new);
+            self.session.usage_tracker.fault(&self.name, kind.reason().name(), !is_new);
             if kind == ReplyFault::Cut && !has_more_room && request.sampling.is_object() {
                 // Asks again with twice the length limit, once; the limit includes reasoning.
                 has_more_room = true;
@@ -236,7 +236,7 @@ impl Model {
             Engine::Served(served) if let Some(dry_run) = self.session.dry_run() => {
                 let hold = flight.begin(Weight::default()).await?;
                 served.client.weigh(request).inspect_err(|error| {
-                    self.session.usage_tracker.fault(&self.name, error.reason(), false);
+                    self.session.usage_tracker.fault(&self.name, error.reason().name(), false);
                 })?;
                 let (reply, usage) = self.offline_answer(ask, request, draw, &OfflineOptions::default());
                 let expected = dry_run.expected(&self.name, A::NAME);
@@ -256,7 +256,7 @@ impl Model {
                     Ok((reply, usage, hold)) => (reply, usage, exchange.requests, exchange.latency, hold),
                     Err(error) => {
                         if let AskError::TooLong { .. } = &error {
-                            self.session.usage_tracker.fault(&self.name, error.reason(), false);
+                            self.session.usage_tracker.fault(&self.name, error.reason().name(), false);
                         }
                         let (requests, usage) = (exchange.requests, Usage::default());
                         let spent = Spent { requests, usage, again: tries > 0, kept: false };

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::error::{BookError, RunError};
 use crate::config::referenced::aliases;
 use crate::config::{BookPath, open_books};
-use crate::schema::{Book, Chunk, Language, Reject};
+use crate::schema::{Book, Chunk, Language, Reject, RejectReason, Stage};
 use crate::stages::{chunk, extract};
 use crate::store::Pool;
 
@@ -84,7 +84,7 @@ impl Shelf {
         let (mut chunks, mut rejects) = chunk::chunk(&book, &chapters, &self.params);
         if chunks.is_empty() {
             let detail = "all of its text was skipped, so it has no chunks".to_owned();
-            rejects.push(Reject::new("chunk", &book.slug, "no_story", detail));
+            rejects.push(Reject::new(Stage::Chunk, &book.slug, RejectReason::NoStory, detail));
         }
         let next = chunks.get(self.limit).cloned();
         chunks.truncate(self.limit);
@@ -211,7 +211,7 @@ mod tests {
         let shelf = shelf(folder.path(), &["long.txt", "short.txt"], Some("3-9"));
         let listed: Vec<_> = (0..2).flat_map(|file| shelf.list(file)).collect();
         let (long, rejects) = listed[0].as_ref().unwrap();
-        assert_eq!((long.chunks, rejects.len(), rejects[0].reason.as_str()), (1, 1, "not_chosen"));
+        assert_eq!((long.chunks, rejects.len(), rejects[0].reason.name()), (1, 1, "not_chosen"));
         let error = listed[1].as_ref().unwrap_err().to_string();
         assert!(error.contains("short.txt") && error.contains("it has 2"), "{error}");
     }

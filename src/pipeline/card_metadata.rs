@@ -7,7 +7,7 @@ use crate::config::Loaded;
 use crate::config::redact::conceal;
 use crate::llm::Session;
 use crate::schema::{Book, Language, RoleTally};
-use crate::stages::export::{About, AboutBook, AboutPart, Charge};
+use crate::stages::export::{AskCost, BookMetadata, CardMetadata, CastMetadata};
 
 /// Collects the metadata of a run for the data card.
 pub(super) fn about(
@@ -16,11 +16,11 @@ pub(super) fn about(
     books: &[Book],
     models: &Models,
     session: &Session,
-    charges: Vec<Charge>,
+    charges: Vec<AskCost>,
     roles: BTreeMap<Language, RoleTally>,
-) -> About {
+) -> CardMetadata {
     let file = &loaded.file;
-    About {
+    CardMetadata {
         name: file.name.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         seed: file.seed,
@@ -36,7 +36,7 @@ pub(super) fn about(
         parts: models
             .parts()
             .into_iter()
-            .map(|(part, model)| AboutPart { part, name: model.name().to_owned(), model: model.id().to_owned() })
+            .map(|(part, model)| CastMetadata { part, name: model.name().to_owned(), model: model.id().to_owned() })
             .collect(),
         dimensions: loaded.dimensions.clone(),
         prompts: session.prompts.hashes().clone(),
@@ -50,9 +50,9 @@ pub(super) fn about(
     }
 }
 
-fn about_book(loaded: &Loaded, book: &Book) -> AboutBook {
+fn about_book(loaded: &Loaded, book: &Book) -> BookMetadata {
     let path = loaded.book_paths.iter().find(|known| known.path.as_os_str() == book.path.as_str());
-    AboutBook {
+    BookMetadata {
         slug: book.slug.clone(),
         title: book.title.clone(),
         language: book.language,

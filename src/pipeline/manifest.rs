@@ -8,8 +8,8 @@ use super::models::Models;
 use super::summary::{FaultCounts, PerSample, Summary, by_model};
 use crate::config::Loaded;
 use crate::config::redact::conceal;
-use crate::llm::{AskError, Session, Usage};
-use crate::schema::{Book, Language, RoleTally};
+use crate::llm::{Session, Usage};
+use crate::schema::{Book, Language, RejectReason, RoleTally};
 
 /// The inputs and statistics of a data set. Nothing in it depends on time, speed, or the share of journaled answers.
 #[derive(Debug, Serialize)]
@@ -138,7 +138,10 @@ impl Manifest {
             usd: account.totals.usd,
         });
         let mut faults = session.usage_tracker.all_faults();
-        faults.retain(|(_, kind, _)| AskError::KEPT.contains(kind) || *kind == "context_too_long");
+        faults.retain(|(_, kind, _)| {
+            let reason: Result<RejectReason, _> = kind.parse();
+            reason.is_ok_and(|reason| reason.is_journaled_failure() || reason == RejectReason::ContextTooLong)
+        });
         let dimensions = serde_json::to_vec(&loaded.dimensions).expect("dimensions serialize to JSON");
         Self {
             format: Self::FORMAT,

@@ -14,7 +14,6 @@ mod preflight;
 mod quote_limits;
 pub(crate) mod records;
 pub(crate) mod run;
-mod stage;
 mod status;
 mod summary;
 
@@ -24,6 +23,5 @@ pub use forecast::{
 };
 pub use preflight::{Examined, ExaminedBook, ExaminedModel, ProbedAddress, examine, probe};
 pub use run::{run, runtime};
-pub use stage::Stage;
 pub use status::{LaneStanding, StageStanding, Standing, State, standing};
 pub use summary::{AgreementSummary, AskSummary, Calls, FaultCounts, PerSample, RunOptions, Summary, Tokens};

@@ -2,19 +2,19 @@
 
 use crate::config::{Loaded, open_books};
 use crate::schema::Character;
-use crate::stages::export::Rights;
+use crate::stages::export::QuoteLimits;
 use crate::store::{PoolIndex, StoreError};
 
 /// Collects all texts that rows could quote: the run's books and scripts, custom scenes, and the lines of characters in
 /// files. A book that cannot be read is skipped, since no row can quote it.
-pub(super) fn rights(loaded: &Loaded, scenes: &PoolIndex) -> Result<Rights, StoreError> {
+pub(super) fn rights(loaded: &Loaded, scenes: &PoolIndex) -> Result<QuoteLimits, StoreError> {
     let params = &loaded.file.export;
-    if Rights::longest(params).is_none() {
-        return Ok(Rights::new(params, 0));
+    if QuoteLimits::longest(params).is_none() {
+        return Ok(QuoteLimits::new(params, 0));
     }
     let mut letters = 0;
-    each(loaded, scenes, |text| letters += Rights::letters(text))?;
-    let mut rights = Rights::new(params, letters);
+    each(loaded, scenes, |text| letters += QuoteLimits::letters(text))?;
+    let mut rights = QuoteLimits::new(params, letters);
     each(loaded, scenes, |text| rights.add(text))?;
     Ok(rights)
 }

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use super::error::RunError;
 use crate::config::referenced::overrides::Exclusions;
 use crate::schema::{Character, Conversation, Reject, RoleGeneral, RoleProfile, RoleSpecific, Sample, Split};
-use crate::stages::export::{self, Attribution, Figures, HeldOut, Rights, Row, Table};
+use crate::stages::export::{self, ConversationView, HeldOut, QuoteLimits, ReportStatistics, Table, TableRow};
 use crate::stages::instruct::{SelectedRows, SplitAssignments};
 use crate::stages::simulate::Played;
 use crate::store::{NewDataset, PoolIndex, RunFolder, Spool, StoreError};
@@ -72,10 +72,10 @@ impl Records {
     /// rows. `rejects` must be sorted. Texts are cut to the quote limits.
     pub(super) fn write(
         &self,
-        rights: &Rights,
+        rights: &QuoteLimits,
         scenes: &PoolIndex,
         dataset: &mut NewDataset,
-        figures: &mut Figures,
+        figures: &mut ReportStatistics,
     ) -> Result<Vec<Table>, RunError> {
         let (conversations, samples) = self.kept();
         let samples = samples.records().map(|sample| Ok(self.exclusions.sample(sample?))).filter_map(Result::transpose);
@@ -98,16 +98,16 @@ impl Records {
     /// Returns the conversations shown in the report.
     pub(super) fn readings(
         &self,
-        rights: &Rights,
+        rights: &QuoteLimits,
         scenes: &PoolIndex,
-        figures: &Figures,
-    ) -> Result<Vec<Attribution>, RunError> {
+        figures: &ReportStatistics,
+    ) -> Result<Vec<ConversationView>, RunError> {
         let mut readings = Vec::new();
         for id in figures.shown() {
             let Some(conversation) = self.kept().0.get::<Conversation>(&id)? else { continue };
             let scene = scenes.find(&conversation.scene_id).map(|place| scenes.scene(place)).transpose()?;
             let character = self.characters.iter().find(|character| character.id == conversation.character_id);
-            readings.push(Attribution::new(&conversation, scene.as_ref(), character, rights, figures));
+            readings.push(ConversationView::new(&conversation, scene.as_ref(), character, rights, figures));
         }
         Ok(readings)
     }
@@ -118,7 +118,7 @@ impl Records {
     }
 
     /// Writes the tables of roles, split by split.
-    fn write_roles(&self, rights: &Rights, dataset: &mut NewDataset) -> Result<[Option<Table>; 5], RunError> {
+    fn write_roles(&self, rights: &QuoteLimits, dataset: &mut NewDataset) -> Result<[Option<Table>; 5], RunError> {
         let [profiles, specific, general] = self.roles.kept.as_ref().expect("only dry runs have no spools");
         let splits = &self.roles.splits;
         let of_specific = |split| {
@@ -220,8 +220,8 @@ impl RoleRecords {
     }
 }
 
-fn write<T: Row>(
-    rights: &Rights,
+fn write<T: TableRow>(
+    rights: &QuoteLimits,
     dataset: &mut NewDataset,
     rows: impl Iterator<Item = Result<T, RunError>>,
 ) -> Result<Option<Table>, RunError> {

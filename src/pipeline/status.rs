@@ -135,7 +135,7 @@ impl Watch {
     ) -> Self {
         let standing = Standing {
             state: State::Running,
-            until: options.until.verb().to_owned(),
+            until: options.until.name().to_owned(),
             limit: options.limit,
             configuration: loaded.effective.clone(),
             ..Standing::default()
@@ -212,7 +212,7 @@ impl Reporter for Watch {
                     stage.outcome = Some(outcome.clone());
                 }
             }
-            Event::Rejected(Reject { stage, .. }) => *standing.rejected.entry(stage.clone()).or_default() += 1,
+            Event::Rejected(Reject { stage, .. }) => *standing.rejected.entry(stage.to_string()).or_default() += 1,
             Event::Lane { lane, conversations, counted, wanted, has_ended } => {
                 let standing = standing.lanes.entry(lane.clone()).or_default();
                 // Events of conversations that end at the same time may arrive out of order.

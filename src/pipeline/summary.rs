@@ -7,10 +7,10 @@ use serde::ser::SerializeMap as _;
 use serde::{Deserialize, Serialize, Serializer};
 use tokio::sync::watch;
 
-use super::stage::Stage;
 use crate::llm::{Account, Totals, UsageTracker};
+use crate::schema::Stage;
 use crate::schema::{Language, Reject, RoleTally, Sample};
-use crate::stages::export::{Agreement, Charge, Row as _, Table};
+use crate::stages::export::{Agreement, AskCost, Table, TableRow as _};
 
 /// Command-line options of a run, apart from the pipeline file.
 #[derive(Debug, Clone)]
@@ -227,7 +227,7 @@ impl Summary {
     pub(super) fn new(run: &Path, usage_tracker: &UsageTracker, rejects: &[Reject]) -> Self {
         let mut rejected: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
         for reject in rejects {
-            *rejected.entry(reject.stage.clone()).or_default().entry(reject.reason.clone()).or_default() += 1;
+            *rejected.entry(reject.stage.to_string()).or_default().entry(reject.reason.to_string()).or_default() += 1;
         }
         let totals = usage_tracker.totals();
         let mut asks: Vec<AskSummary> = usage_tracker.accounts().iter().map(AskSummary::of).collect();
@@ -258,8 +258,8 @@ impl Summary {
     }
 
     /// Returns usage for the report, which does not distinguish journaled answers.
-    pub(super) fn charges(&self) -> Vec<Charge> {
-        let charge = |ask: &AskSummary| Charge {
+    pub(super) fn charges(&self) -> Vec<AskCost> {
+        let charge = |ask: &AskSummary| AskCost {
             ask: ask.ask.clone(),
             model: ask.model.clone(),
             calls: ask.calls.made + ask.calls.journal,

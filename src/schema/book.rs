@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::language::Language;
+use super::reject::RejectReason;
 
 /// File format of a book.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -60,17 +61,17 @@ pub enum BoilerplateKind {
 impl BoilerplateKind {
     /// Returns the reject reason.
     #[must_use]
-    pub const fn reason(self) -> &'static str {
+    pub const fn reason(self) -> RejectReason {
         match self {
-            Self::FrontMatter => "front_matter",
-            Self::BackMatter => "back_matter",
-            Self::Licence => "licence",
-            Self::Contents => "contents",
-            Self::Illustrations => "illustrations",
-            Self::TranscriberNote => "transcriber_note",
-            Self::NotChosen => "not_chosen",
-            Self::EmptyPage => "empty_page",
-            Self::MissingPage => "missing_page",
+            Self::FrontMatter => RejectReason::FrontMatter,
+            Self::BackMatter => RejectReason::BackMatter,
+            Self::Licence => RejectReason::Licence,
+            Self::Contents => RejectReason::Contents,
+            Self::Illustrations => RejectReason::Illustrations,
+            Self::TranscriberNote => RejectReason::TranscriberNote,
+            Self::NotChosen => RejectReason::NotChosen,
+            Self::EmptyPage => RejectReason::EmptyPage,
+            Self::MissingPage => RejectReason::MissingPage,
         }
     }
 }

@@ -27,7 +27,7 @@ impl EndedBy {
 }
 
 /// A model's rating of a whole conversation (FURINA, Appendix G).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Quality {
     /// Not fit for use.

@@ -8,6 +8,7 @@ mod character;
 mod conversation;
 mod dimension;
 mod draw;
+mod format_fault;
 mod language;
 mod message;
 mod reject;
@@ -15,15 +16,17 @@ mod role;
 mod sample;
 mod scene;
 mod slug;
+mod stage;
 
 pub use book::{Boilerplate, BoilerplateKind, Book, Chapter, Chunk, Format, Level, MarkedHeading};
 pub use character::{Attribute, Character, CharacterFile, CharacterType, Visibility, public, worldview_key};
 pub use conversation::{Candidate, Conversation, EndedBy, Line, Quality, Turn, TurnKind, Verdict};
 pub use dimension::Dimension;
 pub use draw::{Draw, ReplyOrder, RoleCall, TurnCall, WorldCall, WorldStep};
+pub use format_fault::FormatFault;
 pub use language::{ByLanguage, Language};
 pub use message::{Message, Role};
-pub use reject::Reject;
+pub use reject::{Reject, RejectReason, UnknownReason};
 pub use role::{
     Confidence, DialogueTurn, Distinctness, Form, Instruction, Overlap, RoleGeneral, RoleProfile, RoleSpecific,
     RoleTally, Split, TripletKind,
@@ -31,3 +34,4 @@ pub use role::{
 pub use sample::{CastMember, Sample};
 pub use scene::{Grounded, Motivation, Scene, SceneCharacter, SceneHead, Utterance};
 pub use slug::slug;
+pub use stage::{Stage, UnknownStage};

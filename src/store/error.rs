@@ -30,7 +30,7 @@ pub enum StoreError {
     /// The file was written by a newer version of the program.
     #[error("failed to read `{}`: format version {version} is newer than the latest supported version {known}; update \
         dramaturg", path.display())]
-    Newer {
+    NewerFormat {
         /// The path.
         path: PathBuf,
         /// The version of the file.
@@ -40,14 +40,14 @@ pub enum StoreError {
     },
     /// The file is not a journal.
     #[error("failed to read `{}`: not a dramaturg journal", path.display())]
-    NoJournal {
+    NotAJournal {
         /// The path.
         path: PathBuf,
     },
     /// A segment of the journal is missing.
     #[error("failed to find `{}`: later journal segments exist, and without this one its model calls would be made \
         again (restore the file, or put an empty file in its place to accept that)", path.display())]
-    Missing {
+    MissingSegment {
         /// The path.
         path: PathBuf,
     },
@@ -67,7 +67,7 @@ pub enum StoreError {
     },
     /// Two custom scenes have the same id.
     #[error("duplicate scene id `{id}` in `{}`: already used in `{}`", path.display(), other.display())]
-    TwoScenes {
+    DuplicateScene {
         /// The id.
         id: String,
         /// The path.
@@ -77,13 +77,13 @@ pub enum StoreError {
     },
     /// A file of scenes changed after the pool was indexed.
     #[error("failed to read a scene in `{}` again: the file changed during the run; rerun the command", path.display())]
-    Changed {
+    FileChanged {
         /// The path.
         path: PathBuf,
     },
     /// A scene with this id already exists.
     #[error("failed to add the scene `{id}`: it already exists in `{}`", path.display())]
-    Taken {
+    SceneExists {
         /// The id.
         id: String,
         /// The path.
@@ -91,7 +91,7 @@ pub enum StoreError {
     },
     /// The scene to be replaced is in a file with other scenes, which is not modified.
     #[error("failed to replace the scene `{id}`: `{}` also contains other scenes", path.display())]
-    Shared {
+    SharedFile {
         /// The id.
         id: String,
         /// The path.

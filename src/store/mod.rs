@@ -29,7 +29,10 @@ pub use lines::{LineFiles, LineLimits};
 pub use new_dataset::{NewDataset, hash_of};
 pub use new_folder::NewFolder;
 pub use parquet::{SHARD_BYTES, TableFile};
-pub use pool::{Added, OwnScene, PieceFault, Place, Placed, Pool, PoolFile, PoolIndex, SceneKind, Written};
+pub use pool::{
+    AddedScene, BookWrite, CustomScene, LocatedScene, Pool, PoolFile, PoolIndex, SceneKind, ScenePosition,
+    SceneReadError,
+};
 pub use run::{RunFolder, lock};
 pub use spool::Spool;
-pub use tables::{Dataset, Place as DatasetPlace, RowReader, Table, broken_columns, columns, groups, read_card};
+pub use tables::{Dataset, DatasetLocation, RowReader, Table, broken_columns, columns, groups, read_card};

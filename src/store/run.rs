@@ -142,6 +142,7 @@ mod tests {
     use sha2::{Digest as _, Sha256};
 
     use super::*;
+    use crate::schema::{RejectReason, Stage};
     use crate::store::parquet::hexadecimal;
 
     /// Writes a data set with one row per id in each table.
@@ -214,8 +215,9 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let run = RunFolder::open(root.path()).unwrap();
         run.write_rejected(&[]).unwrap();
-        let [a, b] = ["甲", "乙"].map(|id| Reject::new("extract", id, "no_dialogue", "none of 3 lines"));
-        run.write_rejected(&[a.clone(), Reject::new("chunk", "x", "empty", ""), b.clone()]).unwrap();
+        let [a, b] =
+            ["甲", "乙"].map(|id| Reject::new(Stage::Extract, id, RejectReason::NoDialogue, "none of 3 lines"));
+        run.write_rejected(&[a.clone(), Reject::new(Stage::Chunk, "x", RejectReason::NoStory, ""), b.clone()]).unwrap();
         assert_eq!(names(&root.path().join("rejected")), ["chunk.jsonl", "extract.jsonl"]);
         run.write_rejected(&[a.clone(), b.clone()]).unwrap();
         assert_eq!(names(&root.path().join("rejected")), ["extract.jsonl"]);

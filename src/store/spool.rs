@@ -32,12 +32,12 @@ pub struct Spool {
 struct State {
     file: File,
     end: u64,
-    places: BTreeMap<String, Place>,
+    positions: BTreeMap<String, Position>,
 }
 
 /// The position of a record in the file: its offset, its compressed length and its original length, in bytes.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct Position {
     offset: u64,
     packed: usize,
     length: usize,
@@ -49,7 +49,7 @@ impl Spool {
         let path = folder.join(format!("{name}.{ENDING}"));
         let file = File::options().read(true).write(true).create(true).truncate(true).open(&path);
         let file = file.map_err(StoreError::io("create", &path))?;
-        Ok(Self { path, state: Mutex::new(State { file, end: 0, places: BTreeMap::new() }) })
+        Ok(Self { path, state: Mutex::new(State { file, end: 0, positions: BTreeMap::new() }) })
     }
 
     /// Removes the spools that a crash left in a folder.
@@ -69,7 +69,7 @@ impl Spool {
         let json = json.map_err(|source| StoreError::Json { path: self.path.clone(), source })?;
         let packed = zstd::bulk::compress(&json, LEVEL).map_err(StoreError::io("write", &self.path))?;
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = Place { offset: state.end, packed: packed.len(), length: json.len() };
+        let position = Position { offset: state.end, packed: packed.len(), length: json.len() };
         let write = |state: &mut State| {
             // Overwrites what an earlier failed write left behind the end.
             state.file.seek(SeekFrom::Start(state.end))?;
@@ -77,14 +77,14 @@ impl Spool {
         };
         write(&mut state).map_err(StoreError::io("write", &self.path))?;
         state.end += packed.len() as u64;
-        state.places.insert(id.to_owned(), place);
+        state.positions.insert(id.to_owned(), position);
         Ok(())
     }
 
     /// Returns the number of records.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).places.len()
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).positions.len()
     }
 
     /// Returns whether there are no records.
@@ -95,30 +95,30 @@ impl Spool {
 
     /// Reads the records one at a time, in byte order of their ids.
     pub fn records<T: DeserializeOwned>(&self) -> impl Iterator<Item = Result<T, StoreError>> {
-        let places: Vec<Place> =
-            self.state.lock().unwrap_or_else(PoisonError::into_inner).places.values().copied().collect();
-        places.into_iter().map(|place| self.read(place))
+        let positions: Vec<Position> =
+            self.state.lock().unwrap_or_else(PoisonError::into_inner).positions.values().copied().collect();
+        positions.into_iter().map(|position| self.read(position))
     }
 
     /// Returns the ids.
     #[must_use]
     pub fn ids(&self) -> BTreeSet<String> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).places.keys().cloned().collect()
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).positions.keys().cloned().collect()
     }
 
     /// Reads the record with an id, if there is one.
     pub fn get<T: DeserializeOwned>(&self, id: &str) -> Result<Option<T>, StoreError> {
-        let place = self.state.lock().unwrap_or_else(PoisonError::into_inner).places.get(id).copied();
-        place.map(|place| self.read(place)).transpose()
+        let position = self.state.lock().unwrap_or_else(PoisonError::into_inner).positions.get(id).copied();
+        position.map(|position| self.read(position)).transpose()
     }
 
-    fn read<T: DeserializeOwned>(&self, place: Place) -> Result<T, StoreError> {
-        let mut packed = vec![0; place.packed];
+    fn read<T: DeserializeOwned>(&self, position: Position) -> Result<T, StoreError> {
+        let mut packed = vec![0; position.packed];
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let mut read = || -> io::Result<Vec<u8>> {
-            state.file.seek(SeekFrom::Start(place.offset))?;
+            state.file.seek(SeekFrom::Start(position.offset))?;
             state.file.read_exact(&mut packed)?;
-            zstd::bulk::decompress(&packed, place.length)
+            zstd::bulk::decompress(&packed, position.length)
         };
         let json = read().map_err(StoreError::io("read", &self.path))?;
         serde_json::from_slice(&json).map_err(|source| StoreError::Json { path: self.path.clone(), source })

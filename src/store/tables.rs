@@ -229,14 +229,14 @@ impl RowReader {
 
 /// The folder of a data set, and of the run that made it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct DatasetLocation {
     /// The data set's folder.
     pub dataset: PathBuf,
     /// The run's folder, if the data set is in one.
     pub run: Option<PathBuf>,
 }
 
-impl Place {
+impl DatasetLocation {
     /// Finds the data set of a path to a run folder or a data set. Returns `None` if it is neither.
     #[must_use]
     pub fn find(path: &Path) -> Option<Self> {

@@ -1,4 +1,4 @@
-//! The reading by rule, measured on the shipped books against what their authors say of them.
+//! Accuracy of rule-based attribution on the shipped books, against annotations by their authors.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ fn rows(path: &str) -> Vec<Vec<String>> {
     file(path).lines().skip(1).map(|line| line.split('\t').map(str::to_owned).collect()).collect()
 }
 
-/// The shares of gold quotations that were found, and whose speaker is right, by kind and over `all`.
+/// The shares of annotated quotations that are found, and of those with the right speaker: per kind and over `all`.
 struct Score {
     found: f64,
     right: BTreeMap<String, f64>,
@@ -68,9 +68,13 @@ fn score(book: &str, language: Language) -> Score {
 
 fn check(book: &str, language: Language, floors: &[(&str, f64)]) {
     let score = score(book, language);
-    assert!(score.found >= 0.99, "{book}: {:.3} of the quotations found", score.found);
+    assert!(score.found >= 0.99, "{book}: only {:.3} of the quotations are found", score.found);
     for (kind, floor) in floors {
-        assert!(score.right[*kind] >= *floor, "{book}: {:.3} of {kind} right, {floor} wanted", score.right[*kind]);
+        assert!(
+            score.right[*kind] >= *floor,
+            "{book}: {:.3} of the {kind} speakers are right, expected at least {floor}",
+            score.right[*kind]
+        );
     }
 }
 
@@ -106,7 +110,7 @@ fn gives_every_speech_of_the_play_to_the_name_before_it() {
             })
         })
         .count();
-    assert!(share(right, gold.len()) >= 0.99, "{right} of {} speeches", gold.len());
+    assert!(share(right, gold.len()) >= 0.99, "{right} of {} speeches are right", gold.len());
 }
 
 #[test]
@@ -124,7 +128,7 @@ fn offsets_are_code_points_of_the_text() {
 }
 
 #[test]
-fn reads_the_same_twice() {
+fn attribution_is_deterministic() {
     let text = file("books/a_penny_either_way.txt");
     assert_eq!(attribute(&text, Language::En, false), attribute(&text, Language::En, false));
 }
@@ -143,14 +147,14 @@ fn line_ends_change_offsets_and_nothing_else() {
     }
 }
 
-/// Returns a shipped book with its file as the program writes it.
+/// Returns a shipped book and its alias file as the program writes it.
 fn shipped(book: &str) -> (String, Language, bool, Aliases) {
     let language = if book.contains("wen") { Language::Zh } else { Language::En };
     let script = book.ends_with(".fountain");
     let text = file(&format!("books/{book}"));
     let written = aliases::text("book", &[&attribute(&text, language, script)]);
     assert!(aliases::is_as_written(&written));
-    let read = toml::from_str(&written).expect("what the program writes is right");
+    let read = toml::from_str(&written).expect("a written alias file is valid");
     (text, language, script, read)
 }
 
@@ -159,10 +163,10 @@ fn person<'a>(aliases: &'a mut Aliases, name: &str) -> &'a mut KnownCharacter {
     let named = |person: &&mut KnownCharacter| {
         person.name == name || person.aliases.iter().flatten().any(|alias| alias == name)
     };
-    people.find(named).unwrap_or_else(|| panic!("{name} is in the file"))
+    people.find(named).unwrap_or_else(|| panic!("{name} is missing from the file"))
 }
 
-/// Where a quotation begins, and the name of its speaker.
+/// Start of a quotation, and the name of its speaker.
 type Said<'a> = (u32, Option<&'a str>);
 
 /// Returns the quotations with their speakers' names.
@@ -178,7 +182,7 @@ const SHIPPED: [(&str, &str, &str); 3] = [
 ];
 
 #[test]
-fn a_file_without_a_change_changes_nothing() {
+fn an_unchanged_alias_file_changes_nothing() {
     for (book, ..) in SHIPPED {
         let (text, language, script, aliases) = shipped(book);
         assert_eq!(aliases.faults(), [], "{book}");
@@ -187,7 +191,7 @@ fn a_file_without_a_change_changes_nothing() {
 }
 
 #[test]
-fn a_new_name_leaves_all_others_as_they_were() {
+fn renaming_one_character_keeps_the_others() {
     for (book, one, _) in SHIPPED {
         let (text, language, script, mut aliases) = shipped(book);
         let person = person(&mut aliases, one);
@@ -229,7 +233,7 @@ fn speakers_follow_when_two_become_one() {
 }
 
 #[test]
-fn who_is_struck_out_says_nothing_and_nobody_says_it_for_him() {
+fn quotations_of_removed_characters_stay_unattributed() {
     for (book, one, _) in SHIPPED {
         let (text, language, script, mut aliases) = shipped(book);
         let struck = person(&mut aliases, one).clone();
@@ -247,6 +251,6 @@ fn who_is_struck_out_says_nothing_and_nobody_says_it_for_him() {
             assert_eq!(*speaker, None, "{book}");
         }
         let spoken = left.quotations.iter().filter(|quotation| quotation.speaker.is_some()).count();
-        assert!(spoken * 2 > left.quotations.len(), "{book}: all others still speak");
+        assert!(spoken * 2 > left.quotations.len(), "{book}: most other quotations keep their speakers");
     }
 }

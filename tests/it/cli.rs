@@ -2,44 +2,14 @@
 
 use std::path::Path;
 
-use assert_cmd::Command;
-use tempfile::TempDir;
+use crate::support::{TestRun, program};
 
-/// A folder to work in, and the program run in it with nothing of this process's environment.
-struct Session(TempDir);
-
-impl Session {
-    fn new() -> Self {
-        let session = Self(tempfile::tempdir().expect("a temporary folder"));
-        session.write("books/红楼梦.txt", "话说……\n");
-        session.write("books/plain.txt", "Once.\n");
-        session
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        let path = self.0.path().join(name);
-        std::fs::create_dir_all(path.parent().expect("a file has a folder")).expect("make the folder");
-        std::fs::write(path, text).expect("write the file");
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::cargo_bin("dramaturg").expect("the program is built");
-        command.current_dir(self.0.path()).env_clear().env("COLUMNS", "100").args(arguments);
-        command
-    }
-
-    /// Returns exit code, stdout and stderr in one text.
-    fn run(&self, arguments: &[&str]) -> String {
-        let output = self.command(arguments).output().expect("the program runs");
-        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("the program prints UTF-8");
-        let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
-        let lines: Vec<String> =
-            format!("exit {:?}\n-- stdout\n{stdout}-- stderr\n{stderr}", output.status.code().unwrap_or(-1))
-                .lines()
-                .map(|line| line.trim_end().to_owned())
-                .collect();
-        lines.join("\n").replace(env!("CARGO_PKG_VERSION"), "VERSION")
-    }
+/// Makes a working directory with an English and a Chinese book.
+fn project() -> TestRun {
+    let run = TestRun::empty();
+    run.write("books/红楼梦.txt", "话说……\n");
+    run.write("books/plain.txt", "Once.\n");
+    run
 }
 
 const PIPELINE: &str = r#"# A pipeline of the tests.
@@ -67,7 +37,7 @@ judge = "reader"
 
 #[test]
 fn help_tells_the_commands() {
-    insta::assert_snapshot!(Session::new().run(&["--help"]), @r"
+    insta::assert_snapshot!(project().transcript(&["--help"]), @r"
     exit 0
     -- stdout
     Build role-play benchmarks for language models from books.
@@ -129,7 +99,7 @@ fn help_tells_the_commands() {
 
 #[test]
 fn help_of_build_has_examples() {
-    insta::assert_snapshot!(Session::new().run(&["build", "--help"]), @r#"
+    insta::assert_snapshot!(project().transcript(&["build", "--help"]), @r#"
     exit 0
     -- stdout
     Run the whole pipeline: turn books into a data set in `outputs/<name>/dataset`
@@ -182,7 +152,7 @@ fn help_of_build_has_examples() {
 
 #[test]
 fn an_unknown_command_names_the_nearest() {
-    insta::assert_snapshot!(Session::new().run(&["biuld", "x.toml"]), @r"
+    insta::assert_snapshot!(project().transcript(&["biuld", "x.toml"]), @r"
     exit 2
     -- stdout
     -- stderr
@@ -198,8 +168,8 @@ fn an_unknown_command_names_the_nearest() {
 
 #[test]
 fn all_problems_are_told_at_once_with_carets() {
-    let session = Session::new();
-    session.write(
+    let project = project();
+    project.write(
         "mine.toml",
         r#"name = "mine"
 sed = 7
@@ -228,7 +198,7 @@ min_turns = 30
 emphasis = 1.5
 "#,
     );
-    insta::assert_snapshot!(session.run(&["build", "mine.toml"]), @r#"
+    insta::assert_snapshot!(project.transcript(&["build", "mine.toml"]), @r#"
     exit 2
     -- stdout
     -- stderr
@@ -311,10 +281,10 @@ emphasis = 1.5
 
 #[test]
 fn broken_toml_is_told_with_the_rest() {
-    let session = Session::new();
-    session
+    let project = project();
+    project
         .write("mine.toml", &PIPELINE.replace("judge = \"reader\"", "judge = \"reader").replace("[books]", "[boks]"));
-    insta::assert_snapshot!(session.run(&["build", "mine.toml"]), @r#"
+    insta::assert_snapshot!(project.transcript(&["build", "mine.toml"]), @r#"
     exit 2
     -- stdout
     -- stderr
@@ -339,12 +309,12 @@ fn broken_toml_is_told_with_the_rest() {
 
 #[test]
 fn problems_of_a_set_point_into_its_argument() {
-    let session = Session::new();
-    session.write("mine.toml", PIPELINE);
+    let project = project();
+    project.write("mine.toml", PIPELINE);
     let sets = ["cast.judge=reader", "simulate.tua=3", "models.'作者'.breadth=0", "limit"];
     let arguments: Vec<&str> =
         ["build", "mine.toml"].into_iter().chain(sets.iter().flat_map(|set| ["--set", set])).collect();
-    insta::assert_snapshot!(session.run(&arguments), @r#"
+    insta::assert_snapshot!(project.transcript(&arguments), @r#"
     exit 2
     -- stdout
     -- stderr
@@ -381,11 +351,11 @@ fn problems_of_a_set_point_into_its_argument() {
 
 #[test]
 fn a_character_file_is_told_with_its_own_place() {
-    let session = Session::new();
-    session.write("mine.toml", &format!("{PIPELINE}\n[synthesize]\nestablished = [\"who/*.toml\"]\n"));
-    session
+    let project = project();
+    project.write("mine.toml", &format!("{PIPELINE}\n[synthesize]\nestablished = [\"who/*.toml\"]\n"));
+    project
         .write("who/xue.toml", "name = \"薛嵩\"\n[[profile]]\nkey = \"性格\"\nvalue = \"倔\"\nvisible = \"public\"\n");
-    insta::assert_snapshot!(session.run(&["chunk", "mine.toml"]), @r#"
+    insta::assert_snapshot!(project.transcript(&["chunk", "mine.toml"]), @r#"
     exit 2
     -- stdout
     -- stderr
@@ -414,9 +384,9 @@ fn a_character_file_is_told_with_its_own_place() {
 
 #[test]
 fn a_missing_file_names_the_nearest() {
-    let session = Session::new();
-    session.write("mine.toml", PIPELINE);
-    insta::assert_snapshot!(session.run(&["build", "mien.toml"]), @r"
+    let project = project();
+    project.write("mine.toml", PIPELINE);
+    insta::assert_snapshot!(project.transcript(&["build", "mien.toml"]), @r"
     exit 2
     -- stdout
     -- stderr
@@ -428,10 +398,10 @@ fn a_missing_file_names_the_nearest() {
 
 #[test]
 fn quiet_and_json_keep_stdout_for_json_when_something_is_wrong() {
-    let session = Session::new();
-    session.write("mine.toml", "name = 3\n");
+    let project = project();
+    project.write("mine.toml", "name = 3\n");
     for flag in ["--quiet", "--json"] {
-        let output = session.command(&["build", "mine.toml", flag]).output().expect("the program runs");
+        let output = project.command(&["build", "mine.toml", flag]).output().expect("the program runs");
         assert_eq!(output.status.code(), Some(2));
         assert!(output.stdout.is_empty(), "{flag}");
         assert!(!output.stderr.is_empty(), "{flag}");
@@ -440,18 +410,18 @@ fn quiet_and_json_keep_stdout_for_json_when_something_is_wrong() {
 
 #[test]
 fn a_key_in_dot_env_never_shows() {
-    let session = Session::new();
-    session.write(".env", "OPENAI_BASE_URL=not-a-url\nOPENAI_API_KEY=sk-very-secret\n");
-    session.write("mine.toml", &PIPELINE.replacen("provider = \"offline\"", "provider = \"openai\"\nmodel = \"m\"", 1));
-    let told = session.run(&["build", "mine.toml"]);
+    let project = project();
+    project.write(".env", "OPENAI_BASE_URL=not-a-url\nOPENAI_API_KEY=sk-very-secret\n");
+    project.write("mine.toml", &PIPELINE.replacen("provider = \"offline\"", "provider = \"openai\"\nmodel = \"m\"", 1));
+    let told = project.transcript(&["build", "mine.toml"]);
     assert!(told.contains("OPENAI_BASE_URL is not an HTTP URL"), "the file is read: {told}");
     assert!(!told.contains("sk-very-secret"), "{told}");
     // A variable of the environment wins over one of the file.
-    let mut command = session.command(&["build", "mine.toml"]);
+    let mut command = project.command(&["build", "mine.toml"]);
     let output = command.env("OPENAI_BASE_URL", "also-none:1").env("OPENAI_MODEL", "m").output().expect("runs");
     assert_eq!(output.status.code(), Some(2));
-    session.write(".env", "OPENAI_API_KEY sk-very-secret\n");
-    insta::assert_snapshot!(session.run(&["build", "mine.toml"]), @r"
+    project.write(".env", "OPENAI_API_KEY sk-very-secret\n");
+    insta::assert_snapshot!(project.transcript(&["build", "mine.toml"]), @r"
     exit 2
     -- stdout
     -- stderr
@@ -462,11 +432,11 @@ fn a_key_in_dot_env_never_shows() {
 
 #[test]
 fn a_book_that_cannot_be_read_is_a_failure_and_the_others_go_on() {
-    let session = Session::new();
-    session.write("mine.toml", PIPELINE);
-    session.write("books/empty.txt", "");
-    session.write("books/plain.txt", &"Once upon a time there was a miller who had nothing to say.\n".repeat(40));
-    let told = session.run(&["chunk", "mine.toml", "--out", "here", "--set", "simulate.tau=3"]);
+    let project = project();
+    project.write("mine.toml", PIPELINE);
+    project.write("books/empty.txt", "");
+    project.write("books/plain.txt", &"Once upon a time there was a miller who had nothing to say.\n".repeat(40));
+    let told = project.transcript(&["chunk", "mine.toml", "--out", "here", "--set", "simulate.tau=3"]);
     assert!(told.starts_with("exit 3"), "{told}");
     assert!(told.contains("next  dramaturg extract mine.toml --out here --set simulate.tau=3"), "{told}");
     let error = "books failed, first `books/empty.txt` in `chunk`\n  caused by: failed to read `books/empty.txt` as a book: the file is empty";
@@ -475,17 +445,17 @@ fn a_book_that_cannot_be_read_is_a_failure_and_the_others_go_on() {
 
 #[test]
 fn schema_writes_and_checks() {
-    let session = Session::new();
-    assert!(session.run(&["schema", "made"]).starts_with("exit 0"));
-    assert!(session.0.path().join("made/pipeline.schema.json").is_file());
+    let project = project();
+    assert!(project.transcript(&["schema", "made"]).starts_with("exit 0"));
+    assert!(project.path().join("made/pipeline.schema.json").is_file());
     let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas");
-    let made = std::fs::read(session.0.path().join("made/scene.schema.json")).expect("it is written");
+    let made = std::fs::read(project.path().join("made/scene.schema.json")).expect("it is written");
     assert_eq!(made, std::fs::read(shipped.join("scene.schema.json")).expect("it is shipped"));
-    assert!(session.run(&["schema", "--check", "made"]).starts_with("exit 0"));
-    session.write("made/scene.schema.json", "{}");
-    session.write("made/asks/old.ask.schema.json", "{}");
-    std::fs::remove_file(session.0.path().join("made/sample.schema.json")).expect("it was there");
-    insta::assert_snapshot!(session.run(&["schema", "--check", "made"]), @r"
+    assert!(project.transcript(&["schema", "--check", "made"]).starts_with("exit 0"));
+    project.write("made/scene.schema.json", "{}");
+    project.write("made/asks/old.ask.schema.json", "{}");
+    std::fs::remove_file(project.path().join("made/sample.schema.json")).expect("it was there");
+    insta::assert_snapshot!(project.transcript(&["schema", "--check", "made"]), @r"
     exit 3
     -- stdout
     -- stderr
@@ -501,10 +471,10 @@ const RAIN: &str = "RAIN\n\nCONTENTS\n\nCHAPTER I. Mud  1\nCHAPTER II. Sun  2\n\
 
 #[test]
 fn chunk_shows_books() {
-    let session = Session::new();
-    session.write("novels/rain.txt", RAIN);
-    session.write("novels/README.md", "no book");
-    insta::assert_snapshot!(session.run(&["chunk", "novels"]), @r"
+    let project = project();
+    project.write("novels/rain.txt", RAIN);
+    project.write("novels/README.md", "no book");
+    insta::assert_snapshot!(project.transcript(&["chunk", "novels"]), @r"
     exit 0
     -- stdout
     RAIN
@@ -517,7 +487,7 @@ fn chunk_shows_books() {
 
     -- stderr
     ");
-    insta::assert_snapshot!(session.run(&["chunk", "novels/rain.txt", "--chapters"]), @r"
+    insta::assert_snapshot!(project.transcript(&["chunk", "novels/rain.txt", "--chapters"]), @r"
     exit 0
     -- stdout
     RAIN (novels/rain.txt)
@@ -526,14 +496,14 @@ fn chunk_shows_books() {
 
     -- stderr
     ");
-    insta::assert_snapshot!(session.run(&["chunk", "novels/*.txt", "--chapters", "--json"]), @r#"
+    insta::assert_snapshot!(project.transcript(&["chunk", "novels/*.txt", "--chapters", "--json"]), @r#"
     exit 0
     -- stdout
     {"book":"rain","index":0,"level":"chapter","number":1,"title":"CHAPTER I. Mud","line":8,"start":54,"end":115}
     {"book":"rain","index":1,"level":"chapter","number":2,"title":"CHAPTER II. Sun","line":14,"start":115,"end":144}
     -- stderr
     "#);
-    insta::assert_snapshot!(session.run(&["chunk", "novels/rain.txt", "--json"]), @r#"
+    insta::assert_snapshot!(project.transcript(&["chunk", "novels/rain.txt", "--json"]), @r#"
     exit 0
     -- stdout
     {"book":"rain","title":"RAIN","author":null,"path":"novels/rain.txt","format":"text","encoding":"UTF-8","language":"en","other_language":null,"script":false,"characters":144,"replaced":0,"tokens":27,"tokenizer":null,"chapters":2,"left_out":[{"id":"rain@0","reason":"front_matter","detail":"before the story, code points 0 to 6: “RAIN…”"},{"id":"rain@6","reason":"contents","detail":"before the story, code points 6 to 54: “CONTENTS CHAPTER I. Mud 1 CHAPTER II. Sun 2…”"}],"chunks":[{"id":"rain/0","index":0,"language":"en","chapter":"CHAPTER I. Mud","start":54,"end":144,"tokens":27,"text":"CHAPTER I. Mud\n\nIt rained on the weir.\n\n“Again,” said Anna.\n\nCHAPTER II. Sun\n\nIt stopped.\n"}]}
@@ -543,22 +513,22 @@ fn chunk_shows_books() {
 
 #[test]
 fn a_book_in_a_third_language_is_named_as_that() {
-    let session = Session::new();
+    let project = project();
     let text = "Il pleuvait sur la rivière, et personne ne dormait dans la maison du passeur. La vieille femme avait fermé \
                 les volets, puis elle s’était assise près du feu avec ses deux chats. ";
-    session.write("novels/pluie.txt", &text.repeat(40));
-    let told = session.run(&["chunk", "novels/pluie.txt"]);
+    project.write("novels/pluie.txt", &text.repeat(40));
+    let told = project.transcript(&["chunk", "novels/pluie.txt"]);
     assert!(told.contains("   warning  the text appears to be in French;"), "{told}");
-    let told = session.run(&["chunk", "novels/pluie.txt", "--json"]);
+    let told = project.transcript(&["chunk", "novels/pluie.txt", "--json"]);
     assert!(told.contains("\"other_language\":\"French\""), "{told}");
 }
 
 #[test]
 fn a_file_of_many_books_is_shown_book_by_book() {
-    let session = Session::new();
+    let project = project();
     let lines = "{\"title\": \"Rain\", \"author\": \"A. B.\", \"content\": \"Mud.\"}\nnonsense\n{\"title\": \"河灯\", \"content\": \"河上无风。\"}\n";
-    session.write("novels.jsonl", lines);
-    insta::assert_snapshot!(session.run(&["chunk", "novels.jsonl", "books/plain.txt"]), @r#"
+    project.write("novels.jsonl", lines);
+    insta::assert_snapshot!(project.transcript(&["chunk", "novels.jsonl", "books/plain.txt"]), @r#"
     exit 3
     -- stdout
     Rain, A. B.
@@ -587,13 +557,13 @@ fn a_file_of_many_books_is_shown_book_by_book() {
 
 #[test]
 fn a_book_that_cannot_be_read_keeps_no_other_back() {
-    let session = Session::new();
-    session.write("novels/a.txt", "");
-    session.write("novels/b.txt", "Once.\n");
-    session.write("novels/c.epub", "PK\u{3}\u{4}");
-    let huge = std::fs::File::create(session.0.path().join("novels/d.txt")).expect("make the file");
+    let project = project();
+    project.write("novels/a.txt", "");
+    project.write("novels/b.txt", "Once.\n");
+    project.write("novels/c.epub", "PK\u{3}\u{4}");
+    let huge = std::fs::File::create(project.path().join("novels/d.txt")).expect("make the file");
     huge.set_len(3 << 30).expect("a file with a hole");
-    insta::assert_snapshot!(session.run(&["chunk", "novels", "--chapters"]), @r"
+    insta::assert_snapshot!(project.transcript(&["chunk", "novels", "--chapters"]), @r"
     exit 3
     -- stdout
     b (novels/b.txt)
@@ -604,7 +574,7 @@ fn a_book_that_cannot_be_read_keeps_no_other_back() {
     error: failed to read `novels/d.txt` as a book: it has at least 3221 MB, and the limit is 256 MB; split it into volumes
     error: failed to read 3 of 4 books
     ");
-    insta::assert_snapshot!(session.run(&["chunk", "novels/a.txt"]), @r"
+    insta::assert_snapshot!(project.transcript(&["chunk", "novels/a.txt"]), @r"
     exit 2
     -- stdout
     -- stderr
@@ -614,34 +584,32 @@ fn a_book_that_cannot_be_read_keeps_no_other_back() {
 
 #[test]
 fn what_would_steer_a_terminal_is_shown_as_an_escape() {
-    let session = Session::new();
+    let project = project();
     let line = r#"{"title": "\u001b[31mRain\u0007", "author": "\u009b2J\u202eB.", "content": "Chapter 1. \u001b]0;x\u0007\n\nMud.\n\nChapter 2.\n\nSun."}"#;
-    session.write("a\u{1b}[2J.jsonl", line);
-    session.write("b\u{1b}[2J.txt", "");
+    project.write("a\u{1b}[2J.jsonl", line);
+    project.write("b\u{1b}[2J.txt", "");
     for arguments in [&["chunk", ".", "--chapters"][..], &["chunk", "."], &["chunk", "c\u{1b}[2J.txt"]] {
-        let told = session.run(arguments);
+        let told = project.transcript(arguments);
         let steers = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
         assert!(!told.contains(steers), "{told:?}");
         assert!(told.contains(r"\u{1b}[2J"), "{told}");
     }
-    let told = session.run(&["chunk", "a\u{1b}[2J.jsonl"]);
+    let told = project.transcript(&["chunk", "a\u{1b}[2J.jsonl"]);
     // Readers drop most of it; what they leave, such as a mark that turns the writing, is escaped.
     assert!(told.contains(r"[31mRain") && told.contains(r"2J\u{202e}B."), "{told}");
-    let told = session.run(&["chunk", "a\u{1b}[2J.jsonl", "--chapters"]);
+    let told = project.transcript(&["chunk", "a\u{1b}[2J.jsonl", "--chapters"]);
     assert!(told.contains(r"Chapter 1. \u{1b}]0;x\u{7}"), "{told}");
 }
 
 #[test]
 fn a_reader_that_goes_away_ends_it_quietly() {
-    let session = Session::new();
+    let project = project();
     let line = "The mill stood still and the river went by.\n\n";
     for name in ["novels/a.txt", "novels/b.txt"] {
-        session.write(name, &line.repeat(20_000));
+        project.write(name, &line.repeat(20_000));
     }
     for arguments in [&["chunk", "novels", "--json"][..], &["chunk", "novels", "--set", "chunk.max_tokens=256"]] {
-        let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin("dramaturg"))
-            .current_dir(session.0.path())
-            .args(arguments)
+        let mut child = program(project.path(), arguments)
             .stdout(std::process::Stdio::piped())
             .stderr(std::process::Stdio::piped())
             .spawn()
@@ -657,14 +625,10 @@ fn a_reader_that_goes_away_ends_it_quietly() {
 #[cfg(target_os = "linux")]
 #[test]
 fn what_cannot_be_written_is_told() {
-    let session = Session::new();
+    let project = project();
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
-    let output = std::process::Command::new(assert_cmd::cargo::cargo_bin("dramaturg"))
-        .current_dir(session.0.path())
-        .args(["chunk", "books", "--json"])
-        .stdout(full)
-        .output()
-        .expect("the program runs");
+    let output =
+        program(project.path(), &["chunk", "books", "--json"]).stdout(full).output().expect("the program runs");
     let told = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{told}");
     assert!(told.starts_with("error: failed to write to stdout\n  caused by: "), "{told}");
@@ -672,29 +636,30 @@ fn what_cannot_be_written_is_told() {
 
 #[test]
 fn a_book_in_two_languages_says_so() {
-    let session = Session::new();
+    let project = project();
     let en = "The mill stood still and the river went by under it.\n\n".repeat(40);
     let zh = "河上无风，水车不动，守夜的人都睡了。\n\n".repeat(60);
-    session.write("novels/both.txt", &format!("Chapter 1\n\n{en}Chapter 2\n\n{zh}"));
-    let told = session.run(&["chunk", "novels", "--set", "chunk.max_tokens=1200"]);
+    project.write("novels/both.txt", &format!("Chapter 1\n\n{en}Chapter 2\n\n{zh}"));
+    let told = project.transcript(&["chunk", "novels", "--set", "chunk.max_tokens=1200"]);
     assert!(told.contains("    chunks  2, of which 1 in English\n"), "{told}");
 }
 
 #[test]
 fn tokens_are_counted_by_a_tokenizer_that_is_named() {
-    let session = Session::new();
-    session.write("novels/rain.txt", RAIN);
-    let told = session.run(&["chunk", "novels", "--set", "chunk.tokenizer=\"o200k_base\""]);
+    let project = project();
+    project.write("novels/rain.txt", RAIN);
+    let told = project.transcript(&["chunk", "novels", "--set", "chunk.tokenizer=\"o200k_base\""]);
     assert!(told.contains("144 characters, 29 tokens of o200k_base, 2 headings"), "{told}");
-    let told = session.run(&["chunk", "novels", "--json", "--limit", "1", "--set", "chunk.tokenizer=\"cl100k_base\""]);
+    let told =
+        project.transcript(&["chunk", "novels", "--json", "--limit", "1", "--set", "chunk.tokenizer=\"cl100k_base\""]);
     assert!(told.contains(r#""tokens":26,"tokenizer":"cl100k_base","#), "{told}");
-    let told = session.run(&["chunk", "novels", "--set", "chunk.tokenizer=\"o200k\""]);
+    let told = project.transcript(&["chunk", "novels", "--set", "chunk.tokenizer=\"o200k\""]);
     assert!(told.starts_with("exit 2") && told.contains("`o200k_base`") && told.contains("`o200k`"), "{told}");
-    session.write(
+    project.write(
         "mine.toml",
         &PIPELINE.replace("[models.reader]", "[chunk]\ntokenizer = \"o200kbase\"\n\n[models.reader]"),
     );
-    insta::assert_snapshot!(session.run(&["chunk", "mine.toml"]), @r#"
+    insta::assert_snapshot!(project.transcript(&["chunk", "mine.toml"]), @r#"
     exit 2
     -- stdout
     -- stderr
@@ -713,21 +678,21 @@ fn tokens_are_counted_by_a_tokenizer_that_is_named() {
 
 #[test]
 fn an_encoding_can_be_given() {
-    let session = Session::new();
+    let project = project();
     let big5 = [0xA4, 0x40, 0xA4, 0xD1, b'\n'];
-    std::fs::write(session.0.path().join("short.txt"), big5).expect("write the file");
-    let told = session.run(&["chunk", "short.txt", "--encoding", "big5", "--json"]);
+    std::fs::write(project.path().join("short.txt"), big5).expect("write the file");
+    let told = project.transcript(&["chunk", "short.txt", "--encoding", "big5", "--json"]);
     assert!(told.contains("\"encoding\":\"Big5\"") && told.contains("一天"), "{told}");
-    let told = session.run(&["chunk", "short.txt", "--set", "chunk.encoding=\"big5\"", "--json"]);
+    let told = project.transcript(&["chunk", "short.txt", "--set", "chunk.encoding=\"big5\"", "--json"]);
     assert!(told.contains("一天"), "{told}");
-    let told = session.run(&["chunk", "short.txt", "--encoding", "big6"]);
+    let told = project.transcript(&["chunk", "short.txt", "--encoding", "big6"]);
     assert!(told.starts_with("exit 2") && told.contains("big6"), "{told}");
 }
 
 #[test]
 fn books_and_pipelines_do_not_mix() {
-    let session = Session::new();
-    session.write("mine.toml", PIPELINE);
+    let project = project();
+    project.write("mine.toml", PIPELINE);
     for arguments in [
         &["chunk", "mine.toml", "books/plain.txt"][..],
         &["chunk", "mine.toml", "--chapters"],
@@ -735,7 +700,7 @@ fn books_and_pipelines_do_not_mix() {
         &["chunk", "books", "--set", "simulate.tau=3"],
         &["chunk", "bokos"],
     ] {
-        let told = session.run(arguments);
+        let told = project.transcript(arguments);
         assert!(told.starts_with("exit 2") && told.contains("hint: "), "{told}");
     }
 }
@@ -745,9 +710,9 @@ const TALK: &str =
 
 #[test]
 fn extract_shows_who_speaks() {
-    let session = Session::new();
-    session.write("novels/tide.txt", TALK);
-    insta::assert_snapshot!(session.run(&["extract", "novels", "--quotes"]), @r##"
+    let project = project();
+    project.write("novels/tide.txt", TALK);
+    insta::assert_snapshot!(project.transcript(&["extract", "novels", "--quotes"]), @r##"
     exit 0
     -- stdout
     TIDE (novels/tide.txt)
@@ -761,7 +726,7 @@ fn extract_shows_who_speaks() {
 
     -- stderr
     "##);
-    insta::assert_snapshot!(session.run(&["extract", "novels/*.txt", "--quotes", "--json", "--limit", "2"]), @r##"
+    insta::assert_snapshot!(project.transcript(&["extract", "novels/*.txt", "--quotes", "--json", "--limit", "2"]), @r##"
     exit 0
     -- stdout
     {"speaker_id":0,"name":"Mr. Hale","aliases":["Hale"]}
@@ -770,18 +735,18 @@ fn extract_shows_who_speaks() {
     {"book":"tide","start":40,"end":46,"quote":"It is,","speaker":"Mr. Hale","speaker_id":0,"kind":"explicit"}
     -- stderr
     "##);
-    assert_eq!(session.run(&["extract", "novels", "--quotes", "--quiet"]), "exit 0\n-- stdout\n-- stderr");
+    assert_eq!(project.transcript(&["extract", "novels", "--quotes", "--quiet"]), "exit 0\n-- stdout\n-- stderr");
 }
 
 #[test]
 fn people_can_be_given() {
-    let session = Session::new();
-    session.write("tide.txt", TALK);
-    session.write("河灯.txt", "江守田道：「潮退了沒有？」\n\n孟秋雲說：「退了。」\n\n守田道：「走罷。」\n");
-    session
+    let project = project();
+    project.write("tide.txt", TALK);
+    project.write("河灯.txt", "江守田道：「潮退了沒有？」\n\n孟秋雲說：「退了。」\n\n守田道：「走罷。」\n");
+    project
         .write("tide.toml", "[[people]]\nname = \"Edwin\"\naliases = [\"Mr. Hale\"]\n\n[[people]]\nname = \"Jim\"\n");
-    session.write("河灯.jsonl", "{\"speaker_id\": 7, \"name\": \"江老大\", \"aliases\": [\"江守田\", \"守田\"]}\n");
-    insta::assert_snapshot!(session.run(&["extract", "tide.txt", "--quotes", "--characters", "tide.toml", "--json"]), @r##"
+    project.write("河灯.jsonl", "{\"speaker_id\": 7, \"name\": \"江老大\", \"aliases\": [\"江守田\", \"守田\"]}\n");
+    insta::assert_snapshot!(project.transcript(&["extract", "tide.txt", "--quotes", "--characters", "tide.toml", "--json"]), @r##"
     exit 0
     -- stdout
     {"speaker_id":0,"name":"Edwin","aliases":["Mr. Hale"]}
@@ -792,7 +757,7 @@ fn people_can_be_given() {
     -- stderr
     note: not found in `tide`: `Jim`
     "##);
-    insta::assert_snapshot!(session.run(&["extract", "河灯.txt", "--quotes", "--characters", "河灯.jsonl"]), @r##"
+    insta::assert_snapshot!(project.transcript(&["extract", "河灯.txt", "--quotes", "--characters", "河灯.jsonl"]), @r##"
     exit 0
     -- stdout
     河灯 (河灯.txt)
@@ -805,8 +770,8 @@ fn people_can_be_given() {
 
     -- stderr
     "##);
-    session.write("broken.toml", "[[people]]\nname = \"Edwin\"\nalias = [\"Mr. Hale\"]\n");
-    insta::assert_snapshot!(session.run(&["extract", "tide.txt", "--quotes", "--characters", "broken.toml"]), @r##"
+    project.write("broken.toml", "[[people]]\nname = \"Edwin\"\nalias = [\"Mr. Hale\"]\n");
+    insta::assert_snapshot!(project.transcript(&["extract", "tide.txt", "--quotes", "--characters", "broken.toml"]), @r##"
     exit 2
     -- stdout
     -- stderr
@@ -825,8 +790,8 @@ fn people_can_be_given() {
 
 #[test]
 fn extract_takes_books_or_a_pipeline() {
-    let session = Session::new();
-    session.write("mine.toml", PIPELINE);
+    let project = project();
+    project.write("mine.toml", PIPELINE);
     for arguments in [
         &["extract", "mine.toml", "books/plain.txt", "--quotes"][..],
         &["extract", "mine.toml", "--quotes"],
@@ -837,22 +802,22 @@ fn extract_takes_books_or_a_pipeline() {
         &["extract", "bokos", "--quotes"],
         &["extract", "books", "--quotes", "--characters", "mien.toml"],
     ] {
-        let told = session.run(arguments);
+        let told = project.transcript(arguments);
         assert!(told.starts_with("exit 2") && told.contains("hint: "), "{told}");
     }
 }
 
 #[test]
 fn a_new_project_runs_as_it_stands_and_is_never_written_over() {
-    let session = Session::new();
-    let told = session.run(&["init", "小说"]);
+    let project = project();
+    let told = project.transcript(&["init", "小说"]);
     assert!(told.starts_with("exit 0") && told.contains("wrote 小说/pipeline.toml"), "{told}");
-    let pipeline = session.0.path().join("小说/pipeline.toml");
+    let pipeline = project.path().join("小说/pipeline.toml");
     let text = std::fs::read_to_string(&pipeline).expect("a pipeline file");
     assert!(text.contains("name = \"小说\""), "{text}");
     let within = |arguments: &[&str]| {
-        let mut command = session.command(arguments);
-        command.current_dir(session.0.path().join("小说"));
+        let mut command = project.command(arguments);
+        command.current_dir(project.path().join("小说"));
         String::from_utf8(command.output().expect("the program runs").stdout).expect("UTF-8")
     };
     let checked = within(&["check", "pipeline.toml", "--json"]);
@@ -862,8 +827,8 @@ fn a_new_project_runs_as_it_stands_and_is_never_written_over() {
     let left: serde_json::Value = serde_json::from_str(&left).expect("JSON");
     assert!(left["calls"]["made"].as_u64() > Some(0), "{left}");
 
-    std::fs::remove_file(session.0.path().join("小说/books/lian_wen_ji.txt")).expect("it was written");
-    let again = session.run(&["init", "小说"]);
+    std::fs::remove_file(project.path().join("小说/books/lian_wen_ji.txt")).expect("it was written");
+    let again = project.transcript(&["init", "小说"]);
     assert!(again.starts_with("exit 2") && again.contains("nothing was written"), "{again}");
-    assert!(!session.0.path().join("小说/books/lian_wen_ji.txt").exists());
+    assert!(!project.path().join("小说/books/lian_wen_ji.txt").exists());
 }

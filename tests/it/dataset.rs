@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 use std::sync::OnceLock;
 
 use dramaturg::cells::Cells;
@@ -11,7 +11,7 @@ use polars::prelude::*;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::support::TestRun;
+use crate::support::{TestRun, program};
 
 /// Copies a run that was built once for all tests here.
 fn copied() -> TempDir {
@@ -42,8 +42,7 @@ fn copy(from: &Path, to: &Path) {
 }
 
 fn dramaturg(folder: &TempDir, arguments: &[&str]) -> Output {
-    let mut command = Command::new(assert_cmd::cargo::cargo_bin("dramaturg"));
-    command.current_dir(folder.path()).env_clear().args(arguments).output().expect("it runs")
+    program(folder.path(), arguments).output().expect("the program starts")
 }
 
 /// Splits and returns what `--json` says.
@@ -152,10 +151,8 @@ fn a_run_is_divided_again_and_again_to_the_same_bytes() {
     assert_eq!(check(&folder, "run"), Vec::<Value>::new(), "what was set aside leaks nothing");
     split(&folder, &["--test", "0.3", "--dev", "0.2"]);
     assert!(files(&dataset) == first, "the same seed, the same bytes");
-    let mut command = Command::new(assert_cmd::cargo::cargo_bin("dramaturg"));
     let one = ["split", "run", "--test", "0.3", "--dev", "0.2", "--out", "beside", "--quiet"];
-    let output =
-        command.current_dir(folder.path()).env_clear().env("POLARS_MAX_THREADS", "1").args(one).output().unwrap();
+    let output = program(folder.path(), &one).env("POLARS_MAX_THREADS", "1").output().unwrap();
     assert_eq!((output.status.code(), output.stdout.len()), (Some(0), 0));
     let beside = folder.path().join("beside");
     let strip = |root: &Path, files: Vec<(PathBuf, Vec<u8>)>| -> Vec<(PathBuf, Vec<u8>)> {
@@ -207,8 +204,7 @@ fn what_is_no_table_stays_where_it_is_and_what_was_tampered_with_is_not_divided(
     }
     let within = ["split", "mine", "--test", "0.2", "--out", "mine/samples/new/a"];
     assert_eq!(dramaturg(&folder, &within).status.code(), Some(2));
-    let mut command = Command::new(assert_cmd::cargo::cargo_bin("dramaturg"));
-    let output = command.current_dir(&mine).env_clear().args(["split", ".", "--test", "0.2"]).output().unwrap();
+    let output = program(&mine, &["split", ".", "--test", "0.2"]).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(table_in(&mine, "samples", "train").is_file());
     for own in

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use dramaturg::attribution;
 use dramaturg::llm::{Answered, Budget, Journal, JournalError, Model, OfflineOptions, Record, Session};
 use dramaturg::prompt::Prompts;
-use dramaturg::schema::{Chunk, Grounded, Language, Reject, Scene};
+use dramaturg::schema::{Chunk, Grounded, Language, Reject, RejectReason, Scene};
 use dramaturg::stages::extract;
 use dramaturg::stages::extract::{BookFacts, FoundLine, FoundScene, FoundScenes, RepairedLine, RepairedLines};
 use dramaturg::stages::{chunk, prompts};
@@ -484,7 +484,7 @@ async fn planted_inventions_are_told_from_true_lines() {
                 };
                 let left_out: BTreeSet<String> = rejects
                     .iter()
-                    .filter(|reject| matches!(reject.reason.as_str(), "not_in_book" | "repeated_line"))
+                    .filter(|reject| matches!(reject.reason.name(), "not_in_book" | "repeated_line"))
                     .filter_map(quoted)
                     .collect();
                 for (line, kind) in truth.lock().expect("not poisoned").iter().filter(|(_, kind)| !kind.is_empty()) {
@@ -589,7 +589,7 @@ async fn answered(read: &Read, first: FoundScenes, second: FoundScenes) -> (Vec<
 }
 
 pub(super) fn reasons(rejects: &[Reject]) -> Vec<&str> {
-    rejects.iter().map(|reject| reject.reason.as_str()).collect()
+    rejects.iter().map(|reject| reject.reason.name()).collect()
 }
 
 #[tokio::test]
@@ -608,13 +608,13 @@ async fn answers_of_no_use_are_asked_for_again_and_entered() {
             "{prompt}"
         );
         let (scenes, rejects, _) = answered(&read, nothing(), nothing()).await;
-        assert_eq!((scenes.len(), rejects[0].reason.as_str()), (0, "no_scene"), "{rejects:?}");
+        assert_eq!((scenes.len(), rejects[0].reason.name()), (0, "no_scene"), "{rejects:?}");
         // The same lines over and over.
         let mut looped = whole();
         looped.scenes[0].dialogue = std::iter::repeat_n(looped.scenes[0].dialogue.clone(), 40).flatten().collect();
         let (scenes, rejects, _) = answered(&read, looped.clone(), looped).await;
-        assert_eq!((scenes[0].dialogue.len(), rejects[0].reason.as_str()), (12, "too_much"), "{language}");
-        assert!(rejects[1..].iter().all(|reject| reject.reason == "repeated_line"), "{rejects:?}");
+        assert_eq!((scenes[0].dialogue.len(), rejects[0].reason.name()), (12, "too_much"), "{language}");
+        assert!(rejects[1..].iter().all(|reject| reject.reason == RejectReason::RepeatedLine), "{rejects:?}");
         // A summary in another language, and the whole scene in one.
         let mut foreign = whole();
         let (own, other) = ("Anna and Boris count the stones by the weir.", "陆平和周七在坝上数石头，各说各的。");
@@ -626,7 +626,10 @@ async fn answers_of_no_use_are_asked_for_again_and_entered() {
             line.speech = Some(if language == Language::En { other } else { own }.to_owned());
         }
         let (scenes, rejects, records) = answered(&read, foreign.clone(), foreign).await;
-        assert!(scenes.is_empty() && rejects.iter().all(|reject| reject.reason == "other_language"), "{rejects:?}");
+        assert!(
+            scenes.is_empty() && rejects.iter().all(|reject| reject.reason == RejectReason::OtherLanguage),
+            "{rejects:?}"
+        );
         assert!(records.iter().all(|record| record.ask != "extract/repair"));
     }
 }

@@ -10,7 +10,7 @@ use dramaturg::llm::{
     Ask, AskError, Budget, Endpoint, Journal, Model, Offline, OfflineAnswer, Price, Sampling, Secret, Session, Shape,
 };
 use dramaturg::prompt::{PromptError, Prompts};
-use dramaturg::schema::{Draw, Message};
+use dramaturg::schema::{Draw, Message, RejectReason};
 use dramaturg::store::FileJournal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -368,7 +368,7 @@ async fn a_reply_cut_by_length_is_asked_again_with_more_room_once() {
     assert!(told.starts_with("上面的回复无法使用"), "then it is told to be shorter: {told}");
     let server = ScriptedServer::start(vec![cut; 4]).await;
     let error = Run::new(server.endpoint()).model.ask(&Say, &draw("1")).await.expect_err("it stays cut");
-    assert_eq!((error.reason(), server.bodies().len()), ("cut_reply", 4));
+    assert_eq!((error.reason().name(), server.bodies().len()), ("cut_reply", 4));
 }
 
 #[tokio::test]
@@ -385,7 +385,7 @@ async fn refusals_are_kept_and_not_asked_again() {
         for _ in 0..2 {
             let error = run.rate().await.expect_err("a refusal");
             assert!(matches!(&error, AskError::Refused { reason, .. } if !reason.is_empty()), "{refusal:?}: {error:?}");
-            assert_eq!(error.reason(), outcome);
+            assert_eq!(error.reason().name(), outcome);
             assert!(!error.detail().contains("127.0.0.1"), "{}", error.detail());
         }
         let journal = std::fs::read_to_string(folder.path().join("journal.jsonl")).unwrap();
@@ -570,7 +570,7 @@ async fn what_is_surely_too_long_is_not_sent() {
     let server = ScriptedServer::start([Scripted::content(GOOD)]).await;
     let run = Run::new(Endpoint { context_window: Some(110), ..server.endpoint() });
     let error = run.rate().await.expect_err("the reply alone may have 100 tokens");
-    assert!(!error.ends_the_run() && error.reason() == "context_too_long", "{error:?}");
+    assert!(!error.ends_the_run() && error.reason() == RejectReason::ContextTooLong, "{error:?}");
     assert!(error.to_string().contains("exceed the context window of 110"), "{error}");
     assert!(server.bodies().is_empty());
     let run = Run::new(Endpoint { context_window: Some(1000), ..server.endpoint() });

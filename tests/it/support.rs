@@ -14,15 +14,27 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
-/// A working directory with a small offline pipeline over the shipped books.
+/// Returns the program with arguments, in a folder and with an empty environment.
+pub(crate) fn program(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin("dramaturg"));
+    command.current_dir(folder).env_clear().args(arguments);
+    command
+}
+
+/// A temporary working directory, and the program run in it.
 pub(crate) struct TestRun {
     folder: TempDir,
 }
 
 impl TestRun {
-    /// Makes the working directory.
+    /// Makes an empty working directory.
+    pub(crate) fn empty() -> Self {
+        Self { folder: tempfile::tempdir().expect("the temporary folder is writable") }
+    }
+
+    /// Makes a working directory with `small.toml`, an offline pipeline with two of the included books.
     pub(crate) fn new() -> Self {
-        let folder = tempfile::tempdir().expect("a temporary folder");
+        let run = Self::empty();
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let path = |relative: &str| root.join(relative).display().to_string();
         let pipeline = format!(
@@ -64,8 +76,15 @@ max_conversations = 3
             path("pipelines/characters/keziah_marl.toml"),
             path("pipelines/characters/wen_zhong_chou.toml"),
         );
-        std::fs::write(folder.path().join("small.toml"), pipeline).expect("the pipeline file");
-        Self { folder }
+        run.write("small.toml", &pipeline);
+        run
+    }
+
+    /// Writes a file, and makes its folder.
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        let path = self.folder.path().join(name);
+        std::fs::create_dir_all(path.parent().expect("a file is in a folder")).expect("the folder is writable");
+        std::fs::write(path, text).expect("the file is writable");
     }
 
     /// Runs the program to its end.
@@ -75,9 +94,28 @@ max_conversations = 3
 
     /// Returns the program with arguments, in the working directory and with an empty environment.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(assert_cmd::cargo::cargo_bin("dramaturg"));
-        command.current_dir(self.folder.path()).env_clear().args(arguments);
-        command
+        program(self.folder.path(), arguments)
+    }
+
+    /// Runs the program 100 columns wide, and returns exit code, stdout and stderr in one text.
+    pub(crate) fn transcript(&self, arguments: &[&str]) -> String {
+        let output = self.command(arguments).env("COLUMNS", "100").output().expect("the program starts");
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("the program prints UTF-8");
+        let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
+        let code = output.status.code().unwrap_or(-1);
+        let whole = format!(
+            "exit {code:?}
+-- stdout
+{stdout}-- stderr
+{stderr}"
+        );
+        let lines: Vec<&str> = whole.lines().map(str::trim_end).collect();
+        lines
+            .join(
+                "
+",
+            )
+            .replace(env!("CARGO_PKG_VERSION"), "VERSION")
     }
 
     /// Changes the pipeline file.

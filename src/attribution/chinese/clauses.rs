@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn lays_subjects_bare() {
+    fn isolates_subjects() {
         for (clause, subject) in [
             ("只见沈阿牛忙陪笑说道", Some("沈阿牛")),
             ("耿大姐向沈阿牛道", Some("耿大姐")),
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn knows_what_hands_over_speech() {
+    fn recognises_speech_leads() {
         for text in ["耿大姐道：", "耿大姐说，", "她进来了：", "耿大姐问他，", "他低声说"] {
             assert!(speech_lead_end(&chars(text), 0, text.chars().count()).is_some(), "{text}");
         }

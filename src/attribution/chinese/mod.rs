@@ -32,7 +32,7 @@ pub(super) fn attribute(
     let text: Vec<char> = chars.iter().map(|&c| CHINESE.fold(c)).collect();
     let mut names = Names::read(&text, chars, spans, given);
     let cast = names.characters(given);
-    let scene = Dialogue::read(&text, chars, paragraphs, spans, &names, cast, given);
-    let verdicts = decide_speakers(&scene.turns, &scene.genders());
-    scene.finish(verdicts)
+    let dialogue = Dialogue::read(&text, chars, paragraphs, spans, &names, cast, given);
+    let decisions = decide_speakers(&dialogue.turns, &dialogue.genders());
+    dialogue.finish(decisions)
 }

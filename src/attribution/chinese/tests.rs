@@ -141,7 +141,7 @@ fn never_takes_the_narrator_for_him() {
 }
 
 #[test]
-fn leaves_to_nobody_what_they_say() {
+fn plural_pronouns_stay_unattributed() {
     check("罗守田道：“起风了。”沈阿牛道：“收罢。”他们说：“走！”罗守田道：“走。”", &["罗守田", "沈阿牛", "-", "罗守田"]);
 }
 
@@ -162,7 +162,7 @@ fn joins_titles_by_who_was_named_before_and_never_by_surname() {
 }
 
 #[test]
-fn leaves_what_the_heart_thinks_to_its_owner() {
+fn thoughts_belong_to_the_last_subject() {
     check(
         "罗守心走进来，道：“起风了。”沈阿牛放下网，心下想道：“该走了。”沈阿牛看了看天，心中自思道：“怕是晚了。”罗守心道：“走罢。”",
         &["罗守心", "沈阿牛", "沈阿牛", "罗守心"],
@@ -184,7 +184,7 @@ fn lets_no_rare_title_turn_a_woman_into_a_man() {
 }
 
 #[test]
-fn calls_people_by_the_noun_and_not_by_what_points_at_them() {
+fn demonstratives_are_no_part_of_names() {
     let text = "店里三个客人：一个是青衣书生；还有一个老和尚。罗守田道：“打酒！”那书生笑道：“没了。”".to_owned()
         + &"罗守田喝了一口酒，看了看窗外的雪，又喝了一口。".repeat(60)
         + "\n\n那老和尚道：“阿弥陀佛。”那人道：“走罢。”";
@@ -197,7 +197,7 @@ fn calls_people_by_the_noun_and_not_by_what_points_at_them() {
 }
 
 #[test]
-fn begins_no_name_with_a_counter() {
+fn classifiers_start_no_name() {
     let attribution = attribute("罗守田道：“起风了。”舱里钻出个十三岁的孩子，笑道：“我不怕。”\n", Language::Zh, false);
     let child = attribution.quotations[1].speaker.map(|child| &attribution.people[child]).expect("the child speaks");
     assert_eq!((child.name.as_str(), child.aliases.len()), ("十三岁的孩子", 0), "{child:?}");

@@ -34,17 +34,17 @@ pub(super) fn attribute(
     let book = Tokens::read(chars, paragraphs, spans);
     let mut names = Names::read(&book, chars, given);
     let cast = names.characters(&book, &[], given);
-    let scene = Dialogue::read(chars, paragraphs, spans, &book, &names, cast, DialogueEvidence::default(), given);
-    let verdicts = decide_speakers(&scene.turns, &scene.genders());
-    let (links, knowledge) = scene.collect_evidence(&verdicts);
-    drop(scene);
+    let dialogue = Dialogue::read(chars, paragraphs, spans, &book, &names, cast, DialogueEvidence::default(), given);
+    let decisions = decide_speakers(&dialogue.turns, &dialogue.genders());
+    let (links, evidence) = dialogue.collect_evidence(&decisions);
+    drop(dialogue);
     // Second pass, with the names that the dialogue has linked and the narrator's name.
     let cast = names.characters(&book, &links, given);
-    let mut scene = Dialogue::read(chars, paragraphs, spans, &book, &names, cast, knowledge, given);
-    let mut verdicts = decide_speakers(&scene.turns, &scene.genders());
-    scene.introduce(&mut verdicts);
-    let told = scene.finish();
+    let mut dialogue = Dialogue::read(chars, paragraphs, spans, &book, &names, cast, evidence, given);
+    let mut decisions = decide_speakers(&dialogue.turns, &dialogue.genders());
+    dialogue.introduce(&mut decisions);
+    let told = dialogue.finish();
     // Free the tokens first: those of a long book take as much memory as everything else.
     drop((names, book));
-    told.attribute(verdicts)
+    told.attribute(decisions)
 }

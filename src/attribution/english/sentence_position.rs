@@ -46,10 +46,10 @@ pub(super) fn sentence_position(
     }
     if matches!(word, "and" | "but" | "or" | "nor") {
         if !pronoun
-            && let Some((end, place)) = last
+            && let Some((end, position)) = last
             && end == i - 1
         {
-            return place;
+            return position;
         }
         return SentencePosition::Main;
     }

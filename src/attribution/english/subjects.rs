@@ -16,11 +16,11 @@ pub(super) fn subject(book: &Tokens, names: &Names, at: usize, end: usize, verb:
             i += 1;
             continue;
         };
-        let place = sentence_position(book, i, at, last);
-        last = Some((after, place));
+        let position = sentence_position(book, i, at, last);
+        last = Some((after, position));
         let next = verb.unwrap_or(end);
         let near = verb.is_some()
-            && place != SentencePosition::Object
+            && position != SentencePosition::Object
             && after <= next
             && (after..next).all(|k| adverb(book.text(k)));
         // `by Hale, who, flying to her, cried`: the subject of the relative clause.
@@ -31,11 +31,11 @@ pub(super) fn subject(book: &Tokens, names: &Names, at: usize, end: usize, verb:
             return Some(who);
         }
         // `They had parted when Hale came and said`: one of them speaks, so a plural subject does not count.
-        if place != SentencePosition::Object
+        if position != SentencePosition::Object
             && who != NounPhrase::Several
-            && best.as_ref().is_none_or(|(known, _)| place >= *known)
+            && best.as_ref().is_none_or(|(known, _)| position >= *known)
         {
-            best = Some((place, who));
+            best = Some((position, who));
         }
         i = after.max(i + 1);
     }

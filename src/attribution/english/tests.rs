@@ -55,7 +55,7 @@ fn reads_tags_that_the_table_of_verbs_does_not_hold() {
 }
 
 #[test]
-fn calls_the_first_person_what_others_call_him() {
+fn names_the_narrator_by_how_others_address_him() {
     let text = "“You are late, Wren,” said Mr. Hallow.\n\n“I missed the ferry,” I said.\n\n“Sit down, Wren,” said Mr. Hallow. \
                 “Is it deep?”\n\n“It is, sir,” I answered. I sat down.\n\n“Tell us, Wren,” said Ruth.\n\n“There is little to tell,” \
                 said I.\n\n“He never tells,” said Mr. Hallow.\n";
@@ -75,13 +75,13 @@ fn a_book_may_begin_by_asking_for_a_name() {
 }
 
 #[test]
-fn never_takes_the_first_person_for_him_or_her() {
+fn third_person_pronouns_never_mean_the_narrator() {
     let text = "“Is it deep?” I asked.\n\n“Very,” said Tom Pell. Tom looked at the water.\n\n“Then row,” I said.\n\n“Row yourself,” he said.\n";
     check(text, &["I", "Tom", "I", "Tom"]);
 }
 
 #[test]
-fn knows_who_says_his_own_name() {
+fn attributes_self_introductions() {
     let text = "“Who comes there?” said Ruth Hallow. Tom Pell laughed, and so did Hugh Arden.\n\n“My name is Hugh Arden,” he said. \
                 “I have the licence.”\n";
     check(text, &["Ruth Hallow", "Hugh Arden", "Hugh Arden"]);
@@ -133,7 +133,7 @@ fn gives_a_title_to_the_one_who_bears_it() {
 }
 
 #[test]
-fn knows_a_man_by_the_titles_of_two_nations() {
+fn merges_titles_of_two_languages() {
     let attribution = english(
         "“Herr Kessler,” said Doctor Aro, “sit.”\n\n“No,” said Kessler.\n\n“Then stand, Mr. Kessler,” said Doctor Aro.\n\nKessler sat down.\n",
     );
@@ -142,7 +142,7 @@ fn knows_a_man_by_the_titles_of_two_nations() {
 }
 
 #[test]
-fn believes_a_given_name_more_than_the_pronouns_near_it() {
+fn given_names_outweigh_nearby_pronouns() {
     let text = "“Come,” said Mary to the boy, and he came.\n\n".repeat(20);
     let attribution = english(&text);
     let mary = person(&attribution, "Mary").expect("this character speaks");
@@ -155,7 +155,7 @@ fn believes_a_given_name_more_than_the_pronouns_near_it() {
 }
 
 #[test]
-fn hears_who_says_what_he_is() {
+fn attributes_statements_of_identity() {
     check(
         "“The boat is gone,” said the Rat.\n\n“Gone,” said the Toad. The Rat looked out.\n\n“What a clever Toad I am!”\n\n“Hm,” said the Rat.\n",
         &["Rat", "Toad", "Toad", "Rat"],
@@ -189,14 +189,14 @@ fn takes_for_people_the_nouns_that_hand_over_speech() {
 }
 
 #[test]
-fn hears_who_is_called_by_a_title() {
+fn resolves_vocative_titles() {
     let text = "“Nobody leaves,” said Inspector Bray. Ruth Hallow looked at Dr. Arden, and Dr. Arden at the door.\n\n“I have a train,” \
                 said Ruth.\n\n“You had one,” said Bray. “Doctor, when was the tide?”\n\n“At nine.”\n\n“So late?” said Ruth.\n";
     check(text, &["Bray", "Ruth", "Bray", "Bray", "Dr. Arden", "Ruth"]);
 }
 
 #[test]
-fn leaves_to_nobody_what_several_say() {
+fn plural_subjects_stay_unattributed() {
     let text = "“Row,” said Tom Pell.\n\n“Which way?” said Ruth Hallow.\n\n“Home!” they cried.\n\n“Home,” said Tom.\n";
     let attribution = english(text);
     let speakers: Vec<bool> = attribution.quotations.iter().map(|quotation| quotation.speaker.is_some()).collect();
@@ -211,7 +211,7 @@ fn joins_a_role_with_the_name_that_it_is_given() {
 }
 
 #[test]
-fn learns_the_narrator_from_who_he_is_told_to_be() {
+fn learns_the_narrator_from_an_address() {
     let text = "“Who is there?” I called.\n\nCaptain Oram stood on the step. “You must be Davey Marsh,” said Captain Oram.\n\n“I am, \
                 sir,” said I.\n\n“Then let me in,” said Captain Oram.\n";
     let attribution = english(text);
@@ -298,7 +298,7 @@ fn joins_no_noun_that_another_bears() {
 }
 
 #[test]
-fn joins_nobody_by_a_name_that_is_another_s() {
+fn conditional_and_quoted_names_merge_nobody() {
     for said in [
         "“If I’m Tom Garrick, you are late,” said the ferryman.",
         "“‘I’m Tom Garrick,’ she said, and laughed,” said the ferryman.",
@@ -329,7 +329,7 @@ fn learns_the_narrator_from_what_he_says_of_himself() {
 }
 
 #[test]
-fn leaves_the_answer_to_whoever_is_called() {
+fn addressed_characters_answer() {
     check(
         "Dorcas Fell looked at the door, and Tom Pell at the wheel. “It is late,” said Ruth Hallow.\n\n“Is it?” said Tom.\n\n“It is. \
          Come here, Dorcas.”\n\n“I am coming.”\n\n“And bring the lamp, Tom,” said Ruth.\n\n“It is out.”\n",
@@ -343,7 +343,7 @@ fn leaves_the_answer_to_whoever_is_called() {
 }
 
 #[test]
-fn leaves_cries_for_cries() {
+fn exclamations_are_no_names() {
     let attribution = english("“Hurrah!” said Tom Pell. “Aye, aye! Bravo!”\n\n“Hush!” said Ruth. “Sh! Sh!”\n");
     assert_eq!(attribution.people.len(), 2, "{:?}", attribution.people);
     assert!(attribution.quotations.iter().all(|quotation| quotation.kind == Some(QuotationKind::Explicit)));

@@ -123,11 +123,11 @@ impl Tokens {
                     quote += 1;
                 }
                 let inside = spans.get(quote).is_some_and(|span| span.outer_start <= at);
-                let place = if inside { crate::attribution::number(quote) } else { NONE };
+                let quote_index = if inside { crate::attribution::number(quote) } else { NONE };
                 let c = chars[at];
                 if !c.is_alphanumeric() {
                     if matches!(c, '.' | ',' | '!' | '?' | ';' | ':' | '—' | '–' | '-' | '…' | '(' | ')') {
-                        book.mark(at, c, place);
+                        book.mark(at, c, quote_index);
                     }
                     at += 1;
                     continue;
@@ -157,7 +157,7 @@ impl Tokens {
                     index.insert(buffer.clone(), word);
                     word
                 };
-                let initial = book.opens_sentence(first, place);
+                let initial = book.opens_sentence(first, quote_index);
                 // Capitalisation in headings is ignored.
                 let capital = c.is_uppercase() && !paragraph.border;
                 let counts = &mut book.words[word as usize];
@@ -173,7 +173,7 @@ impl Tokens {
                     && matches!(chars[at - 1], '‘' | '“' | '"' | '\'');
                 let bits = [(capital, CAPITAL), (initial, INITIAL), (possessive, OWNER), (nested, NESTED)];
                 let sign = bits.into_iter().fold(word, |sign, (set, bit)| if set { sign | bit } else { sign });
-                book.list.push(Token { start: crate::attribution::number(at), sign, quote: place });
+                book.list.push(Token { start: crate::attribution::number(at), sign, quote: quote_index });
                 at = stop
                     + if possessive {
                         1 + usize::from(chars.get(stop + 1).is_some_and(|c| matches!(c, 's' | 'S')))

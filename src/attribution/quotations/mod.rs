@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn leaves_out_words_that_nobody_says() {
+    fn skips_marked_words_that_are_not_speech() {
         check("The inn was called “The Anchor,” and it meant it.", Language::En, &[]);
         check("It is entered under “Paid” in the book.", Language::En, &[]);
         check("She only said “no” and went.", Language::En, &["no"]);

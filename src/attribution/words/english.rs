@@ -186,7 +186,7 @@ impl English {
     pub(super) fn load() -> Self {
         let file: EnglishFile =
             toml::from_str(include_str!("english.toml")).expect("word lists are embedded and tested");
-        let given: EnglishNamesFile =
+        let names: EnglishNamesFile =
             toml::from_str(include_str!("english_names.toml")).expect("word lists are embedded and tested");
         let mut classes = HashMap::new();
         for (words, class) in [
@@ -223,15 +223,15 @@ impl English {
             (&file.writing_verbs, WRITING_VERB),
             (&file.greetings, GREETING),
             (&file.closings, CLOSING),
-            (&given.female, GIVEN_FEMALE),
-            (&given.male, GIVEN_MALE),
+            (&names.female, GIVEN_FEMALE),
+            (&names.male, GIVEN_MALE),
         ] {
             for word in words.split_whitespace() {
                 *classes.entry(word.to_owned()).or_insert(0) |= class;
             }
         }
         let mut short: HashMap<String, Vec<String>> = HashMap::new();
-        for (pets, names) in given.short.lines().filter_map(|line| line.split_once('=')) {
+        for (pets, names) in names.short.lines().filter_map(|line| line.split_once('=')) {
             for pet in pets.split_whitespace() {
                 short.entry(pet.to_owned()).or_default().extend(names.split_whitespace().map(str::to_owned));
             }

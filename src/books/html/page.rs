@@ -456,8 +456,11 @@ mod tests {
         let page = read(
             "<section id=pg-header class='pg-boilerplate'><div><p>Licence.</p></div></section><p>Story.</p><nav><ol><li>One</ol></nav><p>More.",
         );
-        let boilerplate: Vec<(&str, &str)> =
-            page.boilerplate.iter().map(|(start, end, kind)| (&page.text[*start..*end], kind.reason())).collect();
+        let boilerplate: Vec<(&str, &str)> = page
+            .boilerplate
+            .iter()
+            .map(|(start, end, kind)| (&page.text[*start..*end], kind.reason().name()))
+            .collect();
         assert_eq!(boilerplate, [("Licence.", "licence"), ("One", "contents")]);
     }
 

@@ -14,7 +14,8 @@ use crate::cli::output::summary;
 use crate::cli::{Terminal, failed, interrupt, invocation, progress, to_stdout, variables};
 use crate::config::{self, Endpoints, Environment, Loaded};
 use crate::event::Reporter;
-use crate::pipeline::{self, RunError, RunOptions, Stage, Summary};
+use crate::pipeline::{self, RunError, RunOptions, Summary};
+use crate::schema::Stage;
 
 /// Runs the pipeline up to and including a stage and prints the summary.
 pub(crate) fn run_pipeline(arguments: &RunArguments, replay: bool, until: Stage, command: FailedCommand) -> Exit {
@@ -95,7 +96,7 @@ fn print_summary(left: &Summary, options: &args::RunOptions, until: Stage) {
         let json = serde_json::to_string(left).expect("a summary serializes to JSON");
         to_stdout(&format!("{json}\n"));
     } else if !options.quiet {
-        let following = Stage::ALL.into_iter().find(|stage| *stage > until);
-        to_stdout(&summary::summary(left, &invocation::invocation(std::env::args_os(), following.map(Stage::verb))));
+        let following = Stage::OF_RUN.into_iter().find(|stage| *stage > until);
+        to_stdout(&summary::summary(left, &invocation::invocation(std::env::args_os(), following.map(Stage::name))));
     }
 }

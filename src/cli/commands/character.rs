@@ -100,7 +100,7 @@ fn export(arguments: &CharacterExportArguments) -> Result<Exit, Fault> {
         each(arguments, |slug, scenes| {
             let mut picked = pick(slug, scenes, most, &[]);
             // With `--all`, some characters always have too little text; that is not reported.
-            picked.rejects.retain(|reject| !arguments.all || reject.reason == "no_character");
+            picked.rejects.retain(|reject| !arguments.all || reject.reason == crate::schema::RejectReason::NoCharacter);
             for reject in &picked.rejects {
                 to_stderr(&format!("note: {}: {}\n", visible(&reject.id), visible(&reject.detail)));
                 exit = Exit::Failures;

@@ -20,7 +20,7 @@ use crate::config::{Endpoints, PipelineError};
 use crate::dataset::Finding;
 use crate::pipeline::{self, Examined, ExaminedModel, ProbedAddress, RunError};
 use crate::stages::export::thousands;
-use crate::store::{self, DatasetPlace};
+use crate::store::{self, DatasetLocation};
 
 /// Validates a pipeline file (with `probe` its endpoints too) or a folder.
 pub(crate) fn check(path: &Path, probe: bool, sets: &[String], json: bool) -> Exit {
@@ -74,7 +74,7 @@ pub(crate) fn check(path: &Path, probe: bool, sets: &[String], json: bool) -> Ex
 
 /// Validates a folder: a data set, a run or a scene pool.
 fn folder(path: &Path, json: bool) -> Exit {
-    if let Some(place) = DatasetPlace::find(path) {
+    if let Some(place) = DatasetLocation::find(path) {
         return check_dataset::check(&place, json);
     }
     if store::is_run(path) {

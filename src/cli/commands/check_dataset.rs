@@ -12,10 +12,10 @@ use crate::cli::output::table;
 use crate::cli::{Terminal, failed, to_stdout};
 use crate::dataset::{Audit, AuditFinding};
 use crate::stages::export::thousands;
-use crate::store::DatasetPlace;
+use crate::store::DatasetLocation;
 
 /// Validates a data set.
-pub(crate) fn check(place: &DatasetPlace, json: bool) -> Exit {
+pub(crate) fn check(place: &DatasetLocation, json: bool) -> Exit {
     let audit = match dataset::audit(place) {
         Ok(audit) => audit,
         Err(error) => return failed(&error, &Terminal::new(), FailedCommand::Other),
@@ -32,7 +32,7 @@ pub(crate) fn check(place: &DatasetPlace, json: bool) -> Exit {
     if audit.findings.is_empty() { Exit::Done } else { Exit::Failures }
 }
 
-fn text(place: &DatasetPlace, audit: &Audit) -> String {
+fn text(place: &DatasetLocation, audit: &Audit) -> String {
     let mut text = String::new();
     let mut lines = vec![["config", "split", "rows"].map(str::to_owned).to_vec()];
     for (config, splits) in &audit.rows {

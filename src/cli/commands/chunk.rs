@@ -15,7 +15,8 @@ use crate::cli::output::control_chars::visible;
 use crate::cli::output::diagnostics::{self, FailedCommand};
 use crate::cli::{Terminal, to_stderr};
 use crate::llm::Tokenizer;
-use crate::pipeline::{BookError, Stage};
+use crate::pipeline::BookError;
+use crate::schema::Stage;
 use crate::schema::{Book, Chapter, Chunk, Format, Language, Reject};
 use crate::stages::chunk;
 use crate::stages::export::thousands;
@@ -250,8 +251,11 @@ impl<'a> Shown<'a> {
         rejects: &'a [Reject],
         chunks: &'a [Chunk],
     ) -> Self {
-        let left_out =
-            rejects.iter().map(|reject| LeftOut { id: &reject.id, reason: &reject.reason, detail: &reject.detail });
+        let left_out = rejects.iter().map(|reject| LeftOut {
+            id: &reject.id,
+            reason: reject.reason.name(),
+            detail: &reject.detail,
+        });
         let chunks = chunks.iter().map(|chunk| ShownChunk {
             id: chunk.id(),
             index: chunk.index,

@@ -10,7 +10,7 @@ use crate::cli::args::{ExportArguments, OtherFormat};
 use crate::cli::exit::Exit;
 use crate::cli::output::diagnostics;
 use crate::cli::{to_stderr, to_stdout};
-use crate::dataset::{CONFIGS, Form, Format, Formed, Forms};
+use crate::dataset::{CONFIGS, Form, Format, RoleConversion, TableConversion};
 use crate::store::{self, Dataset, LineLimits, SHARD_BYTES, Table};
 
 /// `OpenAI`'s limits for a batch input file.
@@ -88,7 +88,7 @@ fn tables(arguments: &ExportArguments, dataset: PathBuf, form: Form) -> Exit {
         Ok(out) => out,
         Err(exit) => return exit,
     };
-    let forms = Forms { dataset, form, configs: arguments.configs.clone(), model, out: out.clone(), limits };
+    let forms = TableConversion { dataset, form, configs: arguments.configs.clone(), model, out: out.clone(), limits };
     match dataset::forms(&forms) {
         Ok(files) => {
             let options = &arguments.run.options;
@@ -147,7 +147,7 @@ fn write(form: Format, dataset: &Dataset, out: &Path) -> Result<(Vec<String>, us
             profiles.push(part?.1);
         }
     }
-    let formed = Formed::new(form, &profiles, &mut add)?;
+    let formed = RoleConversion::new(form, &profiles, &mut add)?;
     drop(profiles);
     for table in others.into_iter().flat_map(|config| dataset.of(config)) {
         for part in parts(table)?.into_iter().flatten() {

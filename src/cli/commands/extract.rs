@@ -13,8 +13,8 @@ use crate::cli::output::control_chars::visible;
 use crate::cli::output::diagnostics::{self, FailedCommand};
 use crate::cli::{Terminal, to_stderr};
 use crate::config::{AliasesError, PipelineError};
-use crate::pipeline::Stage;
 use crate::schema::Book;
+use crate::schema::Stage;
 use crate::stages::export::thousands;
 
 /// Maximum number of characters shown of a quotation.

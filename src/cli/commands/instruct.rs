@@ -23,7 +23,7 @@ use crate::cli::output::control_chars::visible;
 use crate::cli::output::diagnostics::FailedCommand;
 use crate::cli::output::{diagnostics, table};
 use crate::cli::{Terminal, to_stderr};
-use crate::pipeline::Stage;
+use crate::schema::Stage;
 use crate::stages::export::thousands;
 use crate::text::duplicates::{Found, Keep, judged};
 

@@ -8,7 +8,7 @@ use crate::cli::output::diagnostics::FailedCommand;
 use crate::config;
 use crate::dataset;
 use crate::dataset::{Rejudge, Rejudged};
-use crate::pipeline::Stage;
+use crate::schema::Stage;
 
 /// Runs the command.
 pub(crate) fn select(arguments: &SelectArguments) -> Exit {

@@ -4,7 +4,7 @@ use super::build::run_pipeline;
 use crate::cli::args::RunArguments;
 use crate::cli::exit::Exit;
 use crate::cli::output::diagnostics::FailedCommand;
-use crate::pipeline::Stage;
+use crate::schema::Stage;
 
 /// Runs the command.
 pub(crate) fn synthesize(arguments: &RunArguments) -> Exit {

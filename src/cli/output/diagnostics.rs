@@ -111,7 +111,7 @@ pub(crate) fn hint(error: &RunError, command: FailedCommand, invocation: &str) -
         RunError::Books { .. } => {
             "books are plain text, Markdown, HTML, EPUB, Fountain or JSON Lines, in any common encoding".to_owned()
         }
-        RunError::Store(StoreError::Scene { .. } | StoreError::TwoScenes { .. }) => {
+        RunError::Store(StoreError::Scene { .. } | StoreError::DuplicateScene { .. }) => {
             format!(
                 "`dramaturg pool check` lists all problems of a pool; fix them and {again}; completed work is kept"
             )

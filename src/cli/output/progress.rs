@@ -204,8 +204,8 @@ impl Bars {
                 footer.set_message(format!("{:>10}  {}", "", spent.words()));
             }
             Event::Rejected(reject) => {
-                *self.rejected.entry(reject.stage.clone()).or_default() += 1;
-                self.tell(&reject.stage);
+                *self.rejected.entry(reject.stage.to_string()).or_default() += 1;
+                self.tell(reject.stage.name());
             }
             Event::Lane { lane, has_ended, .. } => {
                 if self.lanes.take(lane, *has_ended) {
@@ -310,7 +310,7 @@ impl Lines {
                 Some(format!("{stage}: {}; {}", lines.words(now), self.spent.words()))
             }
             Event::Rejected(reject) => {
-                self.stages.get_mut(reject.stage.as_str())?.rejected += 1;
+                self.stages.get_mut(reject.stage.name())?.rejected += 1;
                 None
             }
             Event::Ended { stage, outcome } => {
@@ -349,7 +349,7 @@ impl StageLines {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::Reject;
+    use crate::schema::{Reject, RejectReason, Stage};
 
     #[test]
     fn lines_come_by_tenths_and_by_time() {
@@ -363,7 +363,7 @@ mod tests {
         take(2, advanced(4)); // 10 %
         take(3, advanced(5));
         take(13, advanced(6)); // after ten seconds
-        take(14, Event::Rejected(Reject::new("extract", "a@1", "no_dialogue", "nobody speaks")));
+        take(14, Event::Rejected(Reject::new(Stage::Extract, "a@1", RejectReason::NoDialogue, "nobody speaks")));
         take(15, advanced(40)); // `Ended` prints the last line
         take(15, Event::Ended { stage: "extract", outcome: "34 scenes of 3 books".to_owned() });
         take(16, Event::Started { stage: "simulate", total: None });
@@ -397,7 +397,7 @@ mod tests {
         bars.report(Event::Spent { calls: 1, in_flight: 1, tokens: 1, usd: Some(0.0) });
         bars.report(Event::Started { stage: "simulate", total: Some(3) });
         bars.report(Event::Advanced { stage: "extract", done: 2, total: Some(4) });
-        bars.report(Event::Rejected(Reject::new("extract", "a@1", "no_dialogue", "")));
+        bars.report(Event::Rejected(Reject::new(Stage::Extract, "a@1", RejectReason::NoDialogue, "")));
         {
             let state = bars.state.lock().unwrap();
             let State::Bars(inner) = &*state else { panic!("expected bars") };

@@ -11,15 +11,13 @@ use serde::{Deserialize, Serialize};
 use crate::config::document::problems::At;
 use crate::config::document::{Document, PipelineError, Problem, child};
 use crate::config::reader::Reader;
+use crate::pipeline::RunError;
 use crate::pipeline::records::Records;
-use crate::pipeline::{RunError, Stage};
-use crate::schema::{Conversation, Reject, Sample};
+use crate::schema::{Conversation, Reject, RejectReason, Sample, Stage};
 use crate::store::PoolIndex;
 
 /// The default file beside the pipeline file, used if `[export] vetoes` is unset.
 const BESIDE: &str = "vetoes.toml";
-/// The reject reason of rows removed by hand.
-const VETOED: &str = "vetoed";
 
 /// Manual edits to a data set.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -163,7 +161,7 @@ impl Exclusions {
 
     /// Returns a reject for each removed row.
     fn rejects(&self) -> Vec<Reject> {
-        let reject = |(id, reason): (&String, &String)| Reject::new(Stage::Export.verb(), id, VETOED, reason);
+        let reject = |(id, reason): (&String, &String)| Reject::new(Stage::Export, id, RejectReason::Vetoed, reason);
         let lists = [&self.scenes, &self.conversations, &self.samples, &self.characters, &self.rows];
         let roles = self.roles.iter().map(|(id, reason)| {
             // A test character and a role may share an id; each gets its own reject.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::yaml::{self, Pair, Yaml};
-use super::{CardFault, Division};
+use super::{CardError, ConfigSplits};
 use crate::stages::export::SplitRows;
 use crate::stages::export::features::features;
 use crate::stages::export::yaml_text::scalar;
@@ -32,32 +32,32 @@ pub(crate) fn features_of(pairs: &[Pair]) -> BTreeMap<String, BTreeSet<String>> 
 
 /// Returns the range of lines of the front matter, without the `---` lines, or `None` if there is none. It may follow
 /// blank lines.
-pub(crate) fn front(text: &str) -> Result<Option<Range<usize>>, CardFault> {
+pub(crate) fn front(text: &str) -> Result<Option<Range<usize>>, CardError> {
     let mut lines = text.lines().enumerate().skip_while(|(_, line)| line.trim().is_empty());
     let Some((first, _)) = lines.next().filter(|(_, first)| first.trim() == "---") else { return Ok(None) };
     let Some((end, _)) = lines.find(|(_, line)| line.trim_end() == "---") else {
         let message = "the front matter has no end: add a line `---` after it".to_owned();
-        return Err(CardFault { line: first + 1, message });
+        return Err(CardError { line: first + 1, message });
     };
     Ok(Some(first + 1..end))
 }
 
 /// Parses the lines of a front matter. An error counts lines from the first of them.
-pub(crate) fn read(lines: &[&str]) -> Result<Vec<Pair>, CardFault> {
+pub(crate) fn read(lines: &[&str]) -> Result<Vec<Pair>, CardError> {
     yaml::read(lines, &[CONFIGS, INFO]).map_err(|fault| fault_at(fault.line, fault.message))
 }
 
-fn fault_at(line: usize, message: &str) -> CardFault {
-    CardFault { line: line + 1, message: format!("failed to parse the front matter: {message}") }
+fn fault_at(line: usize, message: &str) -> CardError {
+    CardError { line: line + 1, message: format!("failed to parse the front matter: {message}") }
 }
 
 /// Rewrites the lists of the front matter that name a config's splits.
-pub(crate) fn refronted(text: &str, division: &Division<'_>) -> Result<String, CardFault> {
+pub(crate) fn refronted(text: &str, division: &ConfigSplits<'_>) -> Result<String, CardError> {
     let range = front(text)?;
     let before = range.as_ref().map_or(0, |range| range.start);
     let count = range.as_ref().map_or(0, ExactSizeIterator::len);
     let mut lines: Vec<String> = text.lines().skip(before).take(count).map(str::to_owned).collect();
-    relisted(&mut lines, division).map_err(|fault| CardFault { line: fault.line + before, ..fault })?;
+    relisted(&mut lines, division).map_err(|fault| CardError { line: fault.line + before, ..fault })?;
     // The body keeps its own final line break.
     let ended = range.map_or(0, |range| range.end + 1);
     let body = &text[text.split_inclusive('\n').take(ended).map(str::len).sum()..];
@@ -65,8 +65,8 @@ pub(crate) fn refronted(text: &str, division: &Division<'_>) -> Result<String, C
     Ok(format!("---\n{lines}---\n{body}"))
 }
 
-fn relisted(lines: &mut Vec<String>, division: &Division<'_>) -> Result<(), CardFault> {
-    let Division { config, splits, .. } = *division;
+fn relisted(lines: &mut Vec<String>, division: &ConfigSplits<'_>) -> Result<(), CardError> {
+    let ConfigSplits { config, splits, .. } = *division;
     let mut files = Vec::new();
     let mut info = Vec::new();
     for SplitRows { name, rows, bytes } in splits {
@@ -130,7 +130,7 @@ fn files_of(config: &str, split: &str, files: &[String]) -> Vec<String> {
 }
 
 /// Removes the features of a config from the front matter.
-fn without_features(lines: &mut Vec<String>, config: &str) -> Result<(), CardFault> {
+fn without_features(lines: &mut Vec<String>, config: &str) -> Result<(), CardError> {
     let borrowed = borrowed(lines);
     let pairs = read(&borrowed)?;
     let info = pairs.iter().find(|pair| pair.key == INFO).map(|pair| &pair.value);
@@ -147,7 +147,7 @@ type Edit = (Range<usize>, Vec<String>);
 
 /// Sets a key of a config's entry in a list of the front matter. Adds the entry, and the list of configs, if it is
 /// missing. A missing `dataset_info` is not added.
-fn with_list(lines: &mut Vec<String>, list: &str, config: &str, key: &str, made: &[String]) -> Result<(), CardFault> {
+fn with_list(lines: &mut Vec<String>, list: &str, config: &str, key: &str, made: &[String]) -> Result<(), CardError> {
     let borrowed = borrowed(lines);
     let pairs = read(&borrowed)?;
     let indented = |column: usize| made.iter().map(move |line| format!("{}{line}", " ".repeat(column)));

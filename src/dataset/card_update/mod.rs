@@ -15,26 +15,26 @@ use self::yaml::Yaml;
 use crate::stages::export::markers::{
     BALANCE, READING, SPLITS, counts_place, marked, place, places, replaced, splits_place,
 };
-use crate::stages::export::{MarkFault, SplitRows};
+use crate::stages::export::{MarkerError, SplitRows, row_counts};
 
 /// A part of a card that cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("line {line}: {message}")]
-pub struct CardFault {
+pub struct CardError {
     /// The line, from 1.
     pub line: usize,
     /// The problem.
     pub message: String,
 }
 
-impl From<MarkFault> for CardFault {
-    fn from(fault: MarkFault) -> Self {
-        let (MarkFault::Half { line, .. } | MarkFault::Twice { line, .. }) = fault;
+impl From<MarkerError> for CardError {
+    fn from(fault: MarkerError) -> Self {
+        let (MarkerError::Half { line, .. } | MarkerError::Twice { line, .. }) = fault;
         let message = match fault {
-            MarkFault::Half { name, .. } => {
+            MarkerError::Half { name, .. } => {
                 format!("the comment `{name}` has no matching comment; add it, or remove this one")
             }
-            MarkFault::Twice { name, .. } => {
+            MarkerError::Twice { name, .. } => {
                 format!("the comment `{name}` appears twice; remove one of the two blocks")
             }
         };
@@ -62,15 +62,9 @@ pub struct CardRows {
 /// The heading before which the section on splits is inserted.
 const AFTER: &str = "## How it was made\n";
 
-/// Returns the row counts as text, such as "`train` 2 rows, `test` 1 rows".
-#[must_use]
-pub fn counted<'a>(splits: impl Iterator<Item = (&'a str, usize)>) -> String {
-    splits.map(|(split, rows)| format!("`{split}` {rows} rows")).collect::<Vec<_>>().join(", ")
-}
-
 /// A config after a split, and the rest of the data set.
 #[derive(Debug, Clone, Copy)]
-pub struct Division<'a> {
+pub struct ConfigSplits<'a> {
     /// The config.
     pub config: &'a str,
     /// Its splits, in order.
@@ -88,16 +82,16 @@ pub struct Division<'a> {
 ///
 /// Other configs and columns that are missing from the front matter are added, because readers would not find them. All
 /// lines get the line break of the first line.
-pub fn recard(card: &str, division: &Division<'_>) -> Result<String, CardFault> {
-    let Division { config, splits, section, .. } = *division;
+pub fn update_card(card: &str, division: &ConfigSplits<'_>) -> Result<String, CardError> {
+    let ConfigSplits { config, splits, section, .. } = *division;
     // A byte order mark is removed, because it would hide the front matter from readers.
     let has_returns = card.find('\n').is_some_and(|end| card[..end].ends_with('\r'));
     let mut text = plain(card);
     for (_, within) in places(&text, "") {
         within?;
     }
-    let counts = counted(splits.iter().map(|split| (split.name.as_str(), split.rows)));
-    let put = |text: &mut String, name: &str, by: &str| -> Result<(), CardFault> {
+    let counts = row_counts(splits.iter().map(|split| (split.name.as_str(), split.rows)));
+    let put = |text: &mut String, name: &str, by: &str| -> Result<(), CardError> {
         if let Some(new) = replaced(text, name, by)? {
             *text = new;
         }
@@ -108,7 +102,7 @@ pub fn recard(card: &str, division: &Division<'_>) -> Result<String, CardFault> 
         put(&mut text, BALANCE, "")?;
     }
     if let Some(range) = place(&text, READING)? {
-        let shown = attribution(&text[range], config, splits);
+        let shown = loading_examples(&text[range], config, splits);
         put(&mut text, READING, &shown)?;
     }
     text = with_part(&text, config, section)?;
@@ -117,10 +111,10 @@ pub fn recard(card: &str, division: &Division<'_>) -> Result<String, CardFault> 
 }
 
 /// Reads what a card states about its rows. Returns `None` if it has no front matter.
-pub fn card_rows(card: &str) -> Result<Option<CardRows>, CardFault> {
+pub fn read_card_rows(card: &str) -> Result<Option<CardRows>, CardError> {
     let text = plain(card);
     let Some(front) = front(&text)? else { return Ok(None) };
-    let unseen = |line: usize, message: &str| Err(CardFault { line, message: message.to_owned() });
+    let unseen = |line: usize, message: &str| Err(CardError { line, message: message.to_owned() });
     if card.starts_with('\u{feff}') {
         return unseen(
             1,
@@ -141,7 +135,7 @@ pub fn card_rows(card: &str) -> Result<Option<CardRows>, CardFault> {
             "the `---` line ends with whitespace, which hides the front matter from older readers; remove it",
         );
     }
-    let pairs = read(&lines[start..end]).map_err(|fault| CardFault { line: fault.line + start, ..fault })?;
+    let pairs = read(&lines[start..end]).map_err(|fault| CardError { line: fault.line + start, ..fault })?;
     let of = |key: &str| pairs.iter().find(|pair| pair.key == key).map_or(&Yaml::Null, |pair| &pair.value);
     let mut rows = CardRows { columns: features_of(&pairs), ..CardRows::default() };
     for item in of(CONFIGS).items() {
@@ -200,7 +194,7 @@ fn plain(card: &str) -> String {
 }
 
 /// Replaces splits that no longer exist in the example code.
-fn attribution(text: &str, config: &str, splits: &[SplitRows]) -> String {
+fn loading_examples(text: &str, config: &str, splits: &[SplitRows]) -> String {
     let Some(first) = splits.first() else { return text.to_owned() };
     let (mut out, names) =
         (String::with_capacity(text.len()), |name: &str| splits.iter().any(|split| split.name == name));
@@ -226,7 +220,7 @@ fn attribution(text: &str, config: &str, splits: &[SplitRows]) -> String {
 
 /// Inserts the part of a config into the section on splits, in alphabetical order. A missing section is added before
 /// the section on how the data set was made, or at the end.
-fn with_part(text: &str, config: &str, part: &str) -> Result<String, CardFault> {
+fn with_part(text: &str, config: &str, part: &str) -> Result<String, CardError> {
     let name = splits_place(config);
     let part = format!("\n### Splits of `{config}`\n\n{}\n\n", part.trim());
     if let Some(new) = replaced(text, &name, &part)? {
@@ -269,13 +263,13 @@ mod tests {
         names.iter().map(|(name, rows)| SplitRows { name: (*name).to_owned(), rows: *rows, bytes: rows * 10 }).collect()
     }
 
-    fn recard(card: &str, config: &str, splits: &[SplitRows], section: &str) -> String {
+    fn update_card(card: &str, config: &str, splits: &[SplitRows], section: &str) -> String {
         tried(card, config, splits, section).expect("the card is valid")
     }
 
-    fn tried(card: &str, config: &str, splits: &[SplitRows], section: &str) -> Result<String, CardFault> {
+    fn tried(card: &str, config: &str, splits: &[SplitRows], section: &str) -> Result<String, CardError> {
         let others = BTreeMap::new();
-        super::recard(card, &Division { config, splits, section, columns: None, others: &others })
+        super::update_card(card, &ConfigSplits { config, splits, section, columns: None, others: &others })
     }
 
     #[test]
@@ -300,12 +294,12 @@ mod tests {
         ]);
         let splits = splits(&[("a", 1)]);
         let division =
-            Division { config: "samples", splits: &splits, section: "So.", columns: Some(&wider), others: &others };
+            ConfigSplits { config: "samples", splits: &splits, section: "So.", columns: Some(&wider), others: &others };
         for card in ["", "\u{feff}", "# Mine\n", "---\nlicense: mit\n---\n", "\u{feff}---\nconfigs:\n---\n"] {
-            let told = super::recard(card, &division).unwrap();
+            let told = super::update_card(card, &division).unwrap();
             assert_eq!(told.matches("---\n").count(), 2, "exactly one front matter: {told}");
             assert!(!told.contains('\u{feff}'), "{told}");
-            let rows = card_rows(&told).unwrap().expect("the card has a front matter");
+            let rows = read_card_rows(&told).unwrap().expect("the card has a front matter");
             let names: Vec<String> = rows.splits.iter().map(|(config, split)| format!("{config} {split}")).collect();
             assert_eq!(names, ["extra train", "samples a", "scenes train", "对话 no", "对话 test"]);
             // A pattern would not match these file names.
@@ -315,19 +309,19 @@ mod tests {
             assert!(told.contains("path: \"对话/no-*.parquet\"\n") && told.contains("- split: \"no\"\n"), "{told}");
         }
         let card = card(&Params::default(), &about(), &tables(&records()));
-        let told = super::recard(&card, &division).unwrap();
+        let told = super::update_card(&card, &division).unwrap();
         assert!(!card.contains("- name: canary") && told.contains("  - name: canary\n    dtype: string\n"), "{told}");
-        let of = |text: &str| card_rows(text).unwrap().expect("the card has a front matter").columns;
+        let of = |text: &str| read_card_rows(text).unwrap().expect("the card has a front matter").columns;
         assert_eq!(of(&told)["samples"].len(), wider.width());
         assert_eq!(of(&told)["scenes"], of(&card)["scenes"]);
-        let same = Division { columns: Some(&samples.frame), ..division };
-        assert_eq!(of(&super::recard(&card, &same).unwrap()), of(&card));
+        let same = ConfigSplits { columns: Some(&samples.frame), ..division };
+        assert_eq!(of(&super::update_card(&card, &same).unwrap()), of(&card));
     }
 
     #[test]
     fn a_card_tells_of_the_splits_that_are_there() {
         let card = card(&Params::default(), &about(), &tables(&records()));
-        let told = recard(&card, "samples", &splits(&[("train", 2), ("held", 1)]), "By hand.\n");
+        let told = update_card(&card, "samples", &splits(&[("train", 2), ("held", 1)]), "By hand.\n");
         let files = "- config_name: samples\n  default: true\n  data_files:\n  - split: train\n    path: samples/train-*.parquet\n  \
                      - split: held\n    path: samples/held-*.parquet\n- config_name: conversations\n";
         assert!(told.contains(files), "{told}");
@@ -345,11 +339,11 @@ mod tests {
         );
         // The rest is unchanged, and another split removes all traces of this one.
         assert_eq!(told.matches("conversations/test-").count(), card.matches("conversations/test-").count());
-        let again = recard(&told, "samples", &splits(&[("test", 3)]), "Otherwise.");
+        let again = update_card(&told, "samples", &splits(&[("test", 3)]), "Otherwise.");
         assert!(!again.contains("held") && !again.contains("By hand"), "{again}");
         assert_eq!(again.matches("\n## Splits\n").count(), 1);
-        assert_eq!(recard(&again, "samples", &splits(&[("train", 2), ("held", 1)]), "By hand."), told);
-        let rows = card_rows(&told).unwrap().expect("the card has a front matter");
+        assert_eq!(update_card(&again, "samples", &splits(&[("train", 2), ("held", 1)]), "By hand."), told);
+        let rows = read_card_rows(&told).unwrap().expect("the card has a front matter");
         assert_eq!(rows.sizes[&("samples".to_owned(), "held".to_owned())], Some(1));
         assert_eq!(rows.counts["samples"], "`train` 2 rows, `held` 1 rows");
         assert!(!rows.splits.contains(&("samples".to_owned(), "test".to_owned())) && rows.whole.is_empty());
@@ -357,7 +351,7 @@ mod tests {
 
     #[test]
     fn a_card_by_hand_keeps_its_words() {
-        let told = recard("# Mine\n\nHello.\n", "samples", &splits(&[("train", 2)]), "So.");
+        let told = update_card("# Mine\n\nHello.\n", "samples", &splits(&[("train", 2)]), "So.");
         let section = "<!-- dramaturg:splits -->\n\n## Splits\n\n<!-- dramaturg:splits:samples -->\n\n### Splits of `samples`\n\nSo.\n\n\
                        <!-- /dramaturg:splits:samples -->\n<!-- /dramaturg:splits -->\n";
         assert_eq!(
@@ -369,7 +363,7 @@ mod tests {
         );
         let front =
             "---\nlicense: mit\nconfigs:\n- config_name: other\n  data_files: x\n# of mine\ntags:\n- a\n---\nText.";
-        let told = recard(front, "samples", &splits(&[("a", 1)]), "So.");
+        let told = update_card(front, "samples", &splits(&[("a", 1)]), "So.");
         let expected = "---\nlicense: mit\nconfigs:\n- config_name: other\n  data_files: x\n- config_name: samples\n  data_files:\n  \
                         - split: a\n    path: samples/a-*.parquet\n# of mine\ntags:\n- a\n---\nText.\n\n";
         assert_eq!(told, format!("{expected}{section}"));
@@ -383,8 +377,8 @@ mod tests {
         let own =
             own.replace("<!-- /dramaturg:balance -->", "So much for balance.\n<!-- /dramaturg:balance -->\nAnd more.");
         let own = own.replace("# fixture\n", "# Renamed\n\nIntroduced.\n");
-        let one = recard(&own, "samples", &splits(&[("a", 1)]), "Of samples.\n");
-        let both = recard(&one, "conversations", &splits(&[("b", 1)]), "Of 对话.\n");
+        let one = update_card(&own, "samples", &splits(&[("a", 1)]), "Of samples.\n");
+        let both = update_card(&one, "conversations", &splits(&[("b", 1)]), "Of 对话.\n");
         assert!(
             both.contains(before) && both.contains("## How it was done\n") && both.contains("\nAnd more."),
             "{both}"
@@ -396,11 +390,11 @@ mod tests {
         // Text between the parts is kept too.
         let noted = both.replace("\n## Splits\n\n<!--", "\n## Splits\n\nNoted.\n\n<!--");
         assert_ne!(noted, both);
-        assert_eq!(recard(&noted, "samples", &splits(&[("a", 1)]), "Of samples.\n"), noted);
+        assert_eq!(update_card(&noted, "samples", &splits(&[("a", 1)]), "Of samples.\n"), noted);
         // Without the comments the whole body belongs to the user, and a new section is added.
         let bare: Vec<&str> = both.lines().filter(|line| !line.contains("dramaturg:")).collect();
         let bare = bare.join("\n") + "\n";
-        let told = recard(&bare, "samples", &splits(&[("c", 1)]), "Anew.");
+        let told = update_card(&bare, "samples", &splits(&[("c", 1)]), "Anew.");
         assert!(
             told.contains("Of samples.")
                 && told.ends_with("Anew.\n\n<!-- /dramaturg:splits:samples -->\n<!-- /dramaturg:splits -->\n")
@@ -434,19 +428,19 @@ mod tests {
                 format!("---\nconfigs:\n{entry}{dash}- config_name: other\n{dash}  data_files: x\n{info}---\nText.\n"),
                 format!("---\n{info}configs: # here\n{entry}---\nText.\n"),
             ] {
-                let told = recard(&card, "samples", &splits(&[("a", 1)]), "So.");
+                let told = update_card(&card, "samples", &splits(&[("a", 1)]), "So.");
                 assert!(told.contains(made), "{told}");
                 assert!(
                     told.contains(info) && told.matches("config_name").count() == card.matches("config_name").count()
                 );
                 for (from, to) in [("\n", "\r\n"), ("---\n", "--- \n")] {
-                    let other = recard(&card.replace(from, to), "samples", &splits(&[("a", 1)]), "So.");
+                    let other = update_card(&card.replace(from, to), "samples", &splits(&[("a", 1)]), "So.");
                     let expected = if to == "\r\n" { told.replace(from, to) } else { told.clone() };
                     assert_eq!(other, expected);
                 }
-                let marked = recard(&format!("\u{feff}{card}"), "samples", &splits(&[("a", 1)]), "So.");
+                let marked = update_card(&format!("\u{feff}{card}"), "samples", &splits(&[("a", 1)]), "So.");
                 assert_eq!(marked, told, "a byte order mark is removed");
-                assert_eq!(recard(&told, "samples", &splits(&[("a", 1)]), "So."), told);
+                assert_eq!(update_card(&told, "samples", &splits(&[("a", 1)]), "So."), told);
             }
         }
         for (entry, made) in [
@@ -468,15 +462,15 @@ mod tests {
                 "---\nconfigs:\n- data_files:\n  - split: a\n    path: samples/a-*.parquet\n  config_name: samples\n  # 位置\nx: 1\n",
             ),
         ] {
-            let told = recard(&format!("---\n{entry}---\nText.\n"), "samples", &splits(&[("a", 1)]), "So.");
+            let told = update_card(&format!("---\n{entry}---\nText.\n"), "samples", &splits(&[("a", 1)]), "So.");
             assert!(told.starts_with(made), "{told}");
             assert!(!told.contains("data_dir") && told.contains("- split: a\n"), "{told}");
-            assert_eq!(recard(&told, "samples", &splits(&[("a", 1)]), "So."), told);
-            let rows = card_rows(&told).unwrap().expect("the card has a front matter");
+            assert_eq!(update_card(&told, "samples", &splits(&[("a", 1)]), "So."), told);
+            let rows = read_card_rows(&told).unwrap().expect("the card has a front matter");
             assert_eq!(rows.splits.into_iter().collect::<Vec<_>>(), [("samples".to_owned(), "a".to_owned())]);
         }
         let one = "---\ndataset_info:\n  config_name: samples\n  splits:\n    - name: b\n---\n";
-        let told = recard(one, "samples", &splits(&[("a", 1)]), "So.");
+        let told = update_card(one, "samples", &splits(&[("a", 1)]), "So.");
         assert!(told.contains("  splits:\n  - name: a\n    num_bytes: 10\n    num_examples: 1\nconfigs:\n"), "{told}");
     }
 
@@ -484,18 +478,18 @@ mod tests {
     fn a_card_is_read_whatever_stands_before_it_and_however_its_lines_end() {
         let front = "---\nlicense: mit\npretty_name: 渡口\ntags: [\n对话,\nferry]\n---\n";
         let card = format!("{front}# 渡口\n\nText.\n");
-        let plain = recard(&card, "samples", &splits(&[("a", 1)]), "So.");
+        let plain = update_card(&card, "samples", &splits(&[("a", 1)]), "So.");
         assert!(plain.starts_with(front.trim_end_matches("---\n")), "{plain}");
         for before in ["\n", " \n\t\n\n", "\u{feff}\n", "  "] {
-            let told = recard(&format!("{before}{card}"), "samples", &splits(&[("a", 1)]), "So.");
+            let told = update_card(&format!("{before}{card}"), "samples", &splits(&[("a", 1)]), "So.");
             assert_eq!(told, plain, "exactly one front matter");
         }
         for end in ["\r\n", "\r\r\n", "\r\r\r\n"] {
-            let told = recard(&card.replace('\n', end), "samples", &splits(&[("a", 1)]), "So.");
+            let told = update_card(&card.replace('\n', end), "samples", &splits(&[("a", 1)]), "So.");
             assert_eq!(told, plain.replace('\n', "\r\n"), "{end:?}");
         }
         let mixed = card.replacen("mit\n", "mit\r\n", 1).replacen("口\n\n", "口\r\r\n\r\n", 1);
-        assert_eq!(recard(&mixed, "samples", &splits(&[("a", 1)]), "So."), plain);
+        assert_eq!(update_card(&mixed, "samples", &splits(&[("a", 1)]), "So."), plain);
         for (card, line) in [
             ("\n\n---\nx: 1\nconfigs: all\n---\n", 5),
             ("\n---\nconfigs:\n- config_name: samples\n- config_name: other\nx: [\n---\n", 6),
@@ -507,19 +501,20 @@ mod tests {
             assert_eq!(fault.line, line, "{card}: {fault}");
         }
         assert!(
-            card_rows(&format!("\n\n{plain}")).unwrap().expect("leading blank lines are allowed").splits.len() == 1
+            read_card_rows(&format!("\n\n{plain}")).unwrap().expect("leading blank lines are allowed").splits.len()
+                == 1
         );
         let blank = plain.replacen("\n---\n", "\n--- \n", 1);
-        let fault = card_rows(&blank).expect_err("the closing line has trailing whitespace");
+        let fault = read_card_rows(&blank).expect_err("the closing line has trailing whitespace");
         assert!(fault.line == 12 && fault.message.contains("older readers"), "{fault:?}");
-        assert_eq!(recard(&blank, "samples", &splits(&[("a", 1)]), "So."), plain);
+        assert_eq!(update_card(&blank, "samples", &splits(&[("a", 1)]), "So."), plain);
     }
 
     #[test]
     fn a_folder_of_a_config_is_no_list_of_files() {
         let of = |entry: &str| {
             let card = format!("---\nconfigs:\n- config_name: 对话\n{entry}---\n");
-            card_rows(&card).unwrap().expect("the card has a front matter")
+            read_card_rows(&card).unwrap().expect("the card has a front matter")
         };
         let known = CardRows { folders: BTreeSet::from(["对话".to_owned()]), ..CardRows::default() };
         for folder in ["对话", "./对话/", "\"对话/\""] {
@@ -537,14 +532,14 @@ mod tests {
         let frame = DataFrame::new(1, vec![numbers]).unwrap();
         let (splits, others) = (splits(&[("a", 1)]), BTreeMap::new());
         let division =
-            Division { config: "samples", splits: &splits, section: "So.", columns: Some(&frame), others: &others };
+            ConfigSplits { config: "samples", splits: &splits, section: "So.", columns: Some(&frame), others: &others };
         for info in [
             "- config_name: 甲\n  features:\n  - name: id\n    dtype: string\n- config_name: samples\n  features:\n  - name: id\n    dtype: string\n",
             "- features:\n  - name: id\n    dtype: string\n  # 我的\n  config_name: samples\n",
             "  features:\n  - name: id\n    dtype: string\n  config_name: samples\n",
         ] {
-            let told = super::recard(&format!("---\ndataset_info:\n{info}---\n"), &division).unwrap();
-            let rows = card_rows(&told).unwrap().expect("the card has a front matter");
+            let told = super::update_card(&format!("---\ndataset_info:\n{info}---\n"), &division).unwrap();
+            let rows = read_card_rows(&told).unwrap().expect("the card has a front matter");
             assert!(!rows.columns.contains_key("samples"), "{told}");
             assert_eq!(rows.columns.len(), info.matches("甲").count());
             assert_eq!(rows.sizes.len(), 1, "the entry itself is kept: {told}");
@@ -568,20 +563,20 @@ mod tests {
             let fault = tried(card, "samples", &splits(&[("a", 1)]), "So.").expect_err(card);
             assert_eq!(fault.line, line, "{card}: {fault}");
         }
-        let told = recard("", "samples", &splits(&[("no", 1), ("7", 2)]), "So.");
+        let told = update_card("", "samples", &splits(&[("no", 1), ("7", 2)]), "So.");
         assert!(
             told.contains("- split: \"no\"\n    path: samples/no-*") && told.contains("- split: \"7\"\n"),
             "{told}"
         );
-        let rows = card_rows(
+        let rows = read_card_rows(
             "---\nconfigs: [{config_name: samples, data_files: [{split: a, path: x}]}, {config_name: b, data_files: y}]\n---\n",
         );
         let rows = rows.unwrap().expect("the card has a front matter");
         assert_eq!(rows.splits.into_iter().collect::<Vec<_>>(), [("samples".to_owned(), "a".to_owned())]);
         assert_eq!(rows.whole.into_iter().collect::<Vec<_>>(), ["b"]);
-        assert_eq!(card_rows("# No front\n---\n").unwrap(), None);
+        assert_eq!(read_card_rows("# No front\n---\n").unwrap(), None);
         for card in ["\u{feff}---\na: b\n---\n", "--- \na: b\n---\n", "---\t\r\na: b\r\n---\r\n"] {
-            assert_eq!(card_rows(card).expect_err("the front matter is hidden").line, 1, "{card}");
+            assert_eq!(read_card_rows(card).expect_err("the front matter is hidden").line, 1, "{card}");
         }
     }
 }

@@ -4,7 +4,7 @@
 mod role_formats;
 mod table_formats;
 
-pub use role_formats::{CONFIGS, Format, Formed, Frame};
+pub use role_formats::{CONFIGS, Format, Frame, RoleConversion};
 pub use table_formats::{Form, Lines};
 
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use crate::store::{self, Dataset, LineFiles, LineLimits, NewFolder, StoreError};
 
 /// Options of a conversion.
 #[derive(Debug, Clone)]
-pub struct Forms {
+pub struct TableConversion {
     /// The data set.
     pub dataset: PathBuf,
     /// The format.
@@ -30,7 +30,7 @@ pub struct Forms {
 }
 
 /// Writes the tables and returns the number of rows by file, relative to the folder.
-pub fn forms(forms: &Forms) -> Result<BTreeMap<String, usize>, StoreError> {
+pub fn forms(forms: &TableConversion) -> Result<BTreeMap<String, usize>, StoreError> {
     let dataset = Dataset::open(&forms.dataset)?;
     let is_list = forms.form == Form::Coser;
     let limits = if is_list { LineLimits { bytes: u64::MAX, lines: u64::MAX } } else { forms.limits };

@@ -46,12 +46,12 @@ pub type Frame = (String, String, DataFrame);
 /// The output goes to `add` with the path of its file. All files are JSON Lines except the descriptions of `RoleBench`.
 /// A missing column, as in older or foreign data sets, reads as null. A role that is not in the tables of roles has
 /// only a name.
-pub struct Formed {
+pub struct RoleConversion {
     format: Format,
     roles: Roles,
 }
 
-impl Formed {
+impl RoleConversion {
     /// Starts with the tables of roles, and writes the files that come from them.
     pub fn new<E>(
         format: Format,
@@ -277,7 +277,7 @@ mod tests {
         };
         let (roles, others): (Vec<&Frame>, Vec<&Frame>) = frames.iter().partition(|frame| frame.0 == "roles");
         let roles: Vec<DataFrame> = roles.into_iter().map(|(_, _, frame)| frame.clone()).collect();
-        let Ok(formed) = Formed::new(form, &roles, &mut add);
+        let Ok(formed) = RoleConversion::new(form, &roles, &mut add);
         for frame in others {
             let Ok(()) = formed.table(frame, &mut add);
         }

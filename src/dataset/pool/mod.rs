@@ -16,7 +16,7 @@ use crate::config::environment::expand;
 use crate::config::{Environment, Problem, paths};
 use crate::schema::Scene;
 use crate::stages::extract;
-use crate::store::{OwnScene, PieceFault, Placed, Pool, PoolFile, SceneKind, StoreError};
+use crate::store::{CustomScene, LocatedScene, Pool, PoolFile, SceneKind, SceneReadError, StoreError};
 
 /// Maximum number of findings listed in full.
 const MOST: usize = 1_000;
@@ -99,7 +99,7 @@ struct Seen {
     id: Option<String>,
     /// Number of problems in the scene itself.
     faults: usize,
-    fault: Option<PieceFault>,
+    fault: Option<SceneReadError>,
 }
 
 /// The id, read from scenes that are otherwise invalid.
@@ -148,7 +148,7 @@ fn of_people(path: &Path) -> Vec<Finding> {
 
 /// Reads custom scenes to add: one scene in TOML or JSON, a JSON list, or JSON Lines. A single scene keeps its text
 /// unchanged; several are written as separate texts.
-pub fn own_scenes(path: &Path) -> Result<Vec<OwnScene>, AdditionError> {
+pub fn own_scenes(path: &Path) -> Result<Vec<CustomScene>, AdditionError> {
     if !path.is_file() {
         let paths::Nothing { message, nearest } = paths::absent(path);
         return Err(AdditionError::Nothing { message, nearest });
@@ -162,7 +162,7 @@ pub fn own_scenes(path: &Path) -> Result<Vec<OwnScene>, AdditionError> {
     if !findings.is_empty() {
         return Err(AdditionError::Invalid { path: path.to_owned(), findings });
     }
-    let read = Pool::pass(&files, |file, text| {
+    let read = Pool::scan(&files, |file, text| {
         let text = text.ok()?;
         Some((parse(file, text)?.id, text.to_owned()))
     });
@@ -173,7 +173,7 @@ pub fn own_scenes(path: &Path) -> Result<Vec<OwnScene>, AdditionError> {
     };
     let is_toml = files[0].is_toml();
     let whole = |text: String| if text.ends_with('\n') { text } else { text + "\n" };
-    Ok(read.into_iter().map(|(id, text)| OwnScene { id, text: whole(text), is_toml }).collect())
+    Ok(read.into_iter().map(|(id, text)| CustomScene { id, text: whole(text), is_toml }).collect())
 }
 
 /// Returns the pool folder of a pipeline file, even if the file has other problems.
@@ -189,7 +189,7 @@ pub fn pool_path(pipeline: &Path, environment: &Environment) -> std::io::Result<
 }
 
 fn check(files: &[PoolFile]) -> PoolCheck {
-    let seen = Pool::pass(files, |file, text| match text {
+    let seen = Pool::scan(files, |file, text| match text {
         Err(fault) => Seen { id: None, faults: 1, fault: Some(fault) },
         Ok(text) => {
             if let Some(scene) = parse(file, text) {
@@ -213,19 +213,19 @@ fn check(files: &[PoolFile]) -> PoolCheck {
             more += placed.value.faults + beside.len();
             continue;
         }
-        findings.extend(findings_of(&files[placed.place.file], placed, beside));
+        findings.extend(findings_of(&files[placed.position.file], placed, beside));
     }
     PoolCheck { scenes: seen.iter().filter(|placed| placed.value.fault.is_none()).count(), findings, more }
 }
 
 /// Checks scenes against each other; returns the problems by index of the scene.
-fn beside(files: &[PoolFile], seen: &[Placed<Seen>]) -> BTreeMap<usize, Vec<SenseFault>> {
+fn beside(files: &[PoolFile], seen: &[LocatedScene<Seen>]) -> BTreeMap<usize, Vec<SenseFault>> {
     let mut of_books: BTreeSet<&str> = BTreeSet::new();
     let mut firsts: BTreeMap<(SceneKind, &str), usize> = BTreeMap::new();
     let mut beside: BTreeMap<usize, Vec<SenseFault>> = BTreeMap::new();
     for (at, placed) in seen.iter().enumerate() {
         let Some(id) = placed.value.id.as_deref() else { continue };
-        let kind = files[placed.place.file].kind;
+        let kind = files[placed.position.file].kind;
         if kind == SceneKind::Book {
             of_books.insert(id);
         }
@@ -242,7 +242,7 @@ fn beside(files: &[PoolFile], seen: &[Placed<Seen>]) -> BTreeMap<usize, Vec<Sens
                 }
             }
             Some(first) => {
-                let first = &seen[*first].place;
+                let first = &seen[*first].position;
                 let path = files[first.file].path.display();
                 tell(format!("the id `{id}` is already used in `{path}`, line {}", first.line), "a unique id");
             }
@@ -276,8 +276,8 @@ fn parse(file: &PoolFile, text: &str) -> Option<Scene> {
 }
 
 /// Parses a scene again and returns all problems.
-fn findings_of(file: &PoolFile, placed: &Placed<Seen>, beside: &[SenseFault]) -> Vec<Finding> {
-    let Placed { place, value } = placed;
+fn findings_of(file: &PoolFile, placed: &LocatedScene<Seen>, beside: &[SenseFault]) -> Vec<Finding> {
+    let LocatedScene { position, value } = placed;
     let finding = |check, line: u32, column: u32, message: String| Finding {
         check,
         path: file.path.clone(),
@@ -292,14 +292,14 @@ fn findings_of(file: &PoolFile, placed: &Placed<Seen>, beside: &[SenseFault]) ->
     };
     match &value.fault {
         None => {}
-        Some(fault @ (PieceFault::Encoding { line, column } | PieceFault::Json { line, column, .. })) => {
-            return vec![finding("file", place.line + line, column + 1, fault.to_string())];
+        Some(fault @ (SceneReadError::Encoding { line, column } | SceneReadError::Json { line, column, .. })) => {
+            return vec![finding("file", position.line + line, column + 1, fault.to_string())];
         }
-        Some(fault) => return vec![finding("file", place.line, 0, fault.to_string())],
+        Some(fault) => return vec![finding("file", position.line, 0, fault.to_string())],
     }
-    let text = match Pool::text(file, place) {
+    let text = match Pool::text(file, position) {
         Ok(text) => text,
-        Err(fault) => return vec![finding("file", place.line, 0, fault.to_string())],
+        Err(fault) => return vec![finding("file", position.line, 0, fault.to_string())],
     };
     let mut told = problems(file, &text, beside);
     told.sort_by_key(|(_, problem, _)| problem.span.start);
@@ -308,10 +308,10 @@ fn findings_of(file: &PoolFile, placed: &Placed<Seen>, beside: &[SenseFault]) ->
             let before = &text[..text.floor_char_boundary(problem.span.start)];
             let line = u32::try_from(memchr::memchr_iter(b'\n', before.as_bytes()).count()).unwrap_or(u32::MAX);
             let last = before.rsplit('\n').next().unwrap_or_default().chars().count();
-            let column = if line == 0 { last + place.column as usize } else { last };
+            let column = if line == 0 { last + position.column as usize } else { last };
             let column = u32::try_from(column + 1).unwrap_or(u32::MAX);
             let Problem { message, expected, nearest, .. } = problem;
-            Finding { field, expected, nearest, ..finding(check, place.line + line, column, message) }
+            Finding { field, expected, nearest, ..finding(check, position.line + line, column, message) }
         })
         .collect()
 }
@@ -502,7 +502,7 @@ mod tests {
             .collect();
         let expected = [("a.jsonl", None), ("b.jsonl", Some(1)), ("c.jsonl", Some(3)), ("d.jsonl", Some(1))];
         assert_eq!(places, expected.map(|(name, line)| (name.to_owned(), line)), "{:?}", found.findings);
-        assert_eq!(pool.survey().unwrap().0.len(), 2, "valid scenes are listed");
+        assert_eq!(pool.index_all().unwrap().0.len(), 2, "valid scenes are listed");
     }
 
     #[test]

@@ -8,18 +8,20 @@ use std::path::{Path, PathBuf};
 use polars::prelude::DataFrame;
 use serde_json::{Value, json};
 
-use crate::dataset::card_update::{Division, recard};
-use crate::dataset::split::conversations::Carried;
+use crate::dataset::card_update::{ConfigSplits, update_card};
+use crate::dataset::split::conversations::{CONFIG as CONVERSATIONS, ConversationSplits};
 use crate::dataset::split::input_rows::{merged, read};
-use crate::dataset::split::{self, Params, Report, SplitError};
-use crate::stages::export::{SplitRows, rereport};
-use crate::store::{self, Dataset, DatasetPlace, NewDataset, RowReader, Table};
+use crate::dataset::split::row_files;
+use crate::dataset::split::rows::CONFIGS;
+use crate::dataset::split::{Params, Report, SplitError, assign_splits};
+use crate::stages::export::{SplitRows, update_report};
+use crate::store::{self, Dataset, DatasetLocation, NewDataset, RowReader, Table};
 
 /// Options of a split.
 #[derive(Debug, Clone)]
-pub struct Split {
+pub struct SplitOptions {
     /// The data set.
-    pub place: DatasetPlace,
+    pub location: DatasetLocation,
     /// The config to split.
     pub config: String,
     /// The parameters.
@@ -34,7 +36,7 @@ pub struct Split {
 
 /// The result of a split.
 #[derive(Debug)]
-pub struct SplitDone {
+pub struct SplitOutcome {
     /// The folder of the data set.
     pub dataset: PathBuf,
     /// Report of the decisions.
@@ -47,92 +49,85 @@ pub struct SplitDone {
 ///
 /// The data set is written to a temporary folder beside the old one and replaces it atomically; the run's manifest is
 /// updated. The same data set and parameters give the same bytes, whatever splits the config had before.
-pub fn split(split: &Split) -> Result<SplitDone, SplitError> {
-    let _lock = match (&split.place.run, &split.out) {
-        (Some(run), None) if !split.dry_run => Some(store::lock(run)?),
+pub fn split_dataset(options: &SplitOptions) -> Result<SplitOutcome, SplitError> {
+    let _lock = match (&options.location.run, &options.out) {
+        (Some(run), None) if !options.dry_run => Some(store::lock(run)?),
         _ => None,
     };
-    let out = split.out.as_deref().unwrap_or(&split.place.dataset);
+    let out = options.out.as_deref().unwrap_or(&options.location.dataset);
     // A path such as `.` has no parent and name, which the temporary folder needs.
-    let (target, source) = (whole(out), whole(&split.place.dataset));
-    if split.out.is_some() && target != source && target.starts_with(&source) {
+    let (target, source) = (absolute(out), absolute(&options.location.dataset));
+    if options.out.is_some() && target != source && target.starts_with(&source) {
         return Err(SplitError::Within { path: out.to_owned() });
     }
     let is_taken = |out: &&PathBuf| fs::read_dir(out).is_ok_and(|mut entries| entries.next().is_some());
-    if let Some(out) = split.out.as_ref().filter(is_taken) {
+    if let Some(out) = options.out.as_ref().filter(is_taken) {
         return Err(SplitError::Taken { path: out.clone() });
     }
-    let dataset = Dataset::open(&split.place.dataset)?;
-    let tables: Vec<&Table> = dataset.of(&split.config).collect();
-    let config = split::CONFIGS.into_iter().find(|config| *config == split.config && !tables.is_empty());
+    let dataset = Dataset::open(&options.location.dataset)?;
+    let tables: Vec<&Table> = dataset.of(&options.config).collect();
+    let config = CONFIGS.into_iter().find(|config| *config == options.config && !tables.is_empty());
     let Some(config) = config else {
         let mut has: Vec<String> = dataset.tables.iter().map(|table| table.config.clone()).collect();
-        has.retain(|config| split::CONFIGS.contains(&config.as_str()));
+        has.retain(|config| CONFIGS.contains(&config.as_str()));
         has.dedup();
-        return Err(SplitError::NoConfig { path: split.place.dataset.clone(), config: split.config.clone(), has });
+        return Err(SplitError::NoConfig {
+            path: options.location.dataset.clone(),
+            config: options.config.clone(),
+            has,
+        });
     };
     let names = dataset.files()?;
-    let manifest = match &split.place.run {
+    let manifest = match &options.location.run {
         Some(run) => manifest(&run.join("manifest.json"))?,
         None => None,
     };
     if let Some(manifest) = &manifest {
-        unaltered(&dataset, &names, manifest)?;
+        check_unaltered(&dataset, &names, manifest)?;
     }
-    let chats: Vec<&Table> =
-        dataset.of(crate::dataset::split::conversations::CONFIG).filter(|_| config == "samples").collect();
+    let chats: Vec<&Table> = dataset.of(CONVERSATIONS).filter(|_| config == "samples").collect();
     let card = store::read_card(&dataset.path)?;
     let card_fault = |source| SplitError::Card { path: dataset.path.join(CARD), source };
-    let configs: Vec<&str> = std::iter::once(config)
-        .chain((!chats.is_empty()).then_some(crate::dataset::split::conversations::CONFIG))
-        .collect();
+    let configs: Vec<&str> = std::iter::once(config).chain((!chats.is_empty()).then_some(CONVERSATIONS)).collect();
     let others = files_of_others(&dataset, &configs);
     // Checked before the long work: an unsupported data card prevents any writing.
     for config in &configs {
-        let blank = Division { config, splits: &[], section: "", columns: None, others: &others };
-        recard(&card, &blank).map_err(card_fault)?;
+        let blank = ConfigSplits { config, splits: &[], section: "", columns: None, others: &others };
+        update_card(&card, &blank).map_err(card_fault)?;
     }
     let mut notes = Vec::new();
     if !chats.is_empty()
-        && reports(&dataset.path.join(SPLITS))
-            .get(crate::dataset::split::conversations::CONFIG)
-            .is_some_and(|old| old["with"] != "samples")
+        && reports(&dataset.path.join(SPLITS)).get(CONVERSATIONS).is_some_and(|old| old["with"] != "samples")
     {
         notes.push(
             "`conversations` had its own split and now follows its samples; `--config conversations` splits it separately again"
                 .to_owned(),
         );
     }
-    let (rows, tails) = read(config, &split.params, &tables)?;
+    let (rows, tails) = read(config, &options.params, &tables)?;
     let threads = std::thread::available_parallelism().unwrap_or(std::num::NonZero::<usize>::MIN);
-    let mut divided = split::divide(&rows, &split.params, threads);
+    let mut divided = assign_splits(&rows, &options.params, threads);
     let order = merged(&rows, &tails);
     let carried = match chats.as_slice() {
         [] => None,
-        chats => Some(Carried::new(chats, &rows, &divided, &split.params)?),
+        chats => Some(ConversationSplits::new(chats, &rows, &divided, &options.params)?),
     };
     divided.report.carried = carried.as_ref().map(|carried| carried.counts(&divided.names)).unwrap_or_default();
     drop(rows);
-    if split.dry_run {
-        return Ok(SplitDone { dataset: out.to_owned(), report: divided.report, notes });
+    if options.dry_run {
+        return Ok(SplitOutcome { dataset: out.to_owned(), report: divided.report, notes });
     }
-    if split.out.is_none() {
+    if options.out.is_none() {
         NewDataset::mend(&target)?;
     }
-    let mut new = NewDataset::beside(&target, split.shard_bytes)?;
+    let mut new = NewDataset::beside(&target, options.shard_bytes)?;
     let (splits, all) = (divided.splits.as_slice(), divided.names.as_slice());
-    let told = crate::dataset::split::row_files::write(config, &tables, &tails, &order, (splits, all), &mut new)?;
-    let mut divisions = vec![Divided::new(&tables, told, json!(divided.report), divided.report.section(config))?];
+    let rows = row_files::write(config, &tables, &tails, &order, (splits, all), &mut new)?;
+    let mut divisions = vec![SplitConfig::new(&tables, rows, json!(divided.report), divided.report.section(config))?];
     if let Some(carried) = carried {
-        let told = crate::dataset::split::row_files::write(
-            crate::dataset::split::conversations::CONFIG,
-            &chats,
-            &carried.tails,
-            &carried.order,
-            (&carried.splits, all),
-            &mut new,
-        )?;
-        divisions.push(Divided::new(&chats, told, carried.report(&divided.report), carried.section())?);
+        let rows =
+            row_files::write(CONVERSATIONS, &chats, &carried.tails, &carried.order, (&carried.splits, all), &mut new)?;
+        divisions.push(SplitConfig::new(&chats, rows, carried.report(&divided.report), carried.section())?);
     }
     let of_division = |table: &&Table| divisions.iter().any(|division| division.config == table.config);
     let replaced: BTreeSet<String> = dataset
@@ -146,13 +141,13 @@ pub fn split(split: &Split) -> Result<SplitDone, SplitError> {
         new.add(&dataset.path, name)?;
     }
     new.add_json(SPLITS, &with_reports(&dataset.path.join(SPLITS), &divisions))?;
-    let told = divisions.iter().map(|division| division.on_card(&others));
-    let card = told.clone().try_fold(card.clone(), |card, told| recard(&card, &told)).map_err(card_fault)?;
+    let mut updates = divisions.iter().map(|division| division.on_card(&others));
+    let card = updates.try_fold(card, |card, update| update_card(&card, &update)).map_err(card_fault)?;
     let mut files = new.finish(&card)?;
     // A report may be in the data set's own folder, or in the run's folder above it.
     let within = target.join(REPORT);
-    let above = target.parent().filter(|_| split.out.is_none() && target.ends_with("dataset"));
-    let aside = rereported(&within, &divisions)?;
+    let above = target.parent().filter(|_| options.out.is_none() && target.ends_with("dataset"));
+    let aside = update_report_file(&within, &divisions)?;
     for path in [Some(&within), aside.as_ref()].into_iter().flatten() {
         let name = path.file_name().expect("the path ends with a file name").to_string_lossy().into_owned();
         if path.is_file() {
@@ -161,18 +156,18 @@ pub fn split(split: &Split) -> Result<SplitDone, SplitError> {
             files.remove(&name);
         }
     }
-    notes.extend(aside.map(|aside| put_aside(&within, &aside)));
+    notes.extend(aside.map(|aside| renamed_note(&within, &aside)));
     if let Some(path) = above.map(|run| run.join(REPORT)) {
-        notes.extend(rereported(&path, &divisions)?.map(|aside| put_aside(&path, &aside)));
+        notes.extend(update_report_file(&path, &divisions)?.map(|aside| renamed_note(&path, &aside)));
     }
-    if let (Some(run), None, Some(manifest)) = (&split.place.run, &split.out, manifest) {
-        retell(&run.join("manifest.json"), manifest, &divisions, &files)?;
+    if let (Some(run), None, Some(manifest)) = (&options.location.run, &options.out, manifest) {
+        update_manifest(&run.join("manifest.json"), manifest, &divisions, &files)?;
     }
-    Ok(SplitDone { dataset: out.to_owned(), report: divided.report, notes })
+    Ok(SplitOutcome { dataset: out.to_owned(), report: divided.report, notes })
 }
 
 /// A config that was split.
-struct Divided {
+struct SplitConfig {
     config: String,
     /// Row counts of its splits.
     rows: Vec<SplitRows>,
@@ -184,15 +179,15 @@ struct Divided {
     columns: Option<DataFrame>,
 }
 
-impl Divided {
+impl SplitConfig {
     fn new(tables: &[&Table], rows: Vec<SplitRows>, report: Value, section: String) -> Result<Self, SplitError> {
         let columns = RowReader::new(tables[0]).next(1)?;
         Ok(Self { config: tables[0].config.clone(), rows, report, section, columns })
     }
 
-    fn on_card<'a>(&'a self, others: &'a BTreeMap<String, BTreeMap<String, Vec<String>>>) -> Division<'a> {
+    fn on_card<'a>(&'a self, others: &'a BTreeMap<String, BTreeMap<String, Vec<String>>>) -> ConfigSplits<'a> {
         let Self { config, rows, section, columns, .. } = self;
-        Division { config, splits: rows, section, columns: columns.as_ref(), others }
+        ConfigSplits { config, splits: rows, section, columns: columns.as_ref(), others }
     }
 }
 
@@ -211,10 +206,10 @@ const REPORT: &str = "report.html";
 
 /// Updates the splits in a report. If the report lists the old splits and cannot be updated, it is renamed and its new
 /// path is returned.
-fn rereported(path: &Path, divisions: &[Divided]) -> Result<Option<PathBuf>, SplitError> {
+fn update_report_file(path: &Path, divisions: &[SplitConfig]) -> Result<Option<PathBuf>, SplitError> {
     let Ok(html) = fs::read_to_string(path) else { return Ok(None) };
-    let new = divisions.iter().try_fold(html.clone(), |html, Divided { config, rows, section, .. }| {
-        rereport(&html, config, rows, section).ok().flatten()
+    let new = divisions.iter().try_fold(html.clone(), |html, SplitConfig { config, rows, section, .. }| {
+        update_report(&html, config, rows, section).ok().flatten()
     });
     if let Some(new) = new {
         store::write_text(path, &new)?;
@@ -232,7 +227,7 @@ fn rereported(path: &Path, divisions: &[Divided]) -> Result<Option<PathBuf>, Spl
     Ok(Some(aside))
 }
 
-fn put_aside(from: &Path, to: &Path) -> String {
+fn renamed_note(from: &Path, to: &Path) -> String {
     let (from, to) = (from.display(), to.display());
     format!(
         "`{from}` was edited by hand and lists other splits; it was renamed to `{to}`, and `dramaturg build --replay` writes a new one"
@@ -246,7 +241,7 @@ pub(crate) const SPLITS: &str = "splits.json";
 const CARD: &str = "README.md";
 
 /// Returns an absolute path, even if its last components do not exist yet.
-fn whole(path: &Path) -> PathBuf {
+fn absolute(path: &Path) -> PathBuf {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     for above in path.ancestors() {
         if let Ok(there) = above.canonicalize() {
@@ -269,7 +264,7 @@ fn manifest(path: &Path) -> Result<Option<Value>, SplitError> {
 
 /// Compares the files with the run's manifest. The split rehashes all files, so that later changes made by hand would
 /// pass as the run's own.
-fn unaltered(dataset: &Dataset, names: &[String], manifest: &Value) -> Result<(), SplitError> {
+fn check_unaltered(dataset: &Dataset, names: &[String], manifest: &Value) -> Result<(), SplitError> {
     let Some(written) = manifest["files"].as_object() else { return Ok(()) };
     let lost = written.keys().find(|file| file.ends_with(".parquet") && !names.contains(file));
     if let Some(file) = lost {
@@ -296,20 +291,20 @@ fn reports(path: &Path) -> BTreeMap<String, Value> {
 }
 
 /// Returns the contents of `splits.json`, with the entries of some configs replaced.
-fn with_reports(path: &Path, divisions: &[Divided]) -> Value {
+fn with_reports(path: &Path, divisions: &[SplitConfig]) -> Value {
     let mut configs = reports(path);
     configs.extend(divisions.iter().map(|division| (division.config.clone(), division.report.clone())));
     json!({"format": 1, "version": env!("CARGO_PKG_VERSION"), "configs": configs})
 }
 
 /// Writes the new counts and hashes to a run's manifest.
-fn retell(
+fn update_manifest(
     path: &Path,
     mut manifest: Value,
-    divisions: &[Divided],
+    divisions: &[SplitConfig],
     files: &BTreeMap<String, String>,
 ) -> Result<(), SplitError> {
-    for Divided { config, rows, .. } in divisions {
+    for SplitConfig { config, rows, .. } in divisions {
         let rows: BTreeMap<&str, usize> = rows.iter().map(|split| (split.name.as_str(), split.rows)).collect();
         manifest["rows"][config.as_str()] = json!(rows);
     }

@@ -6,7 +6,7 @@ use crate::text::OMITTED_TEXT;
 
 /// A text of a row that is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ComparedText {
     /// A sample's reference and the last turns before it.
     Exchange,
     /// A scene's situation.
@@ -23,7 +23,7 @@ const LINES: usize = 3;
 /// The number of code points that are compared; longer texts are cut.
 const MOST: usize = 240;
 
-impl Kind {
+impl ComparedText {
     /// Returns the texts by which rows of a config are compared.
     pub(super) fn of(config: &str) -> &'static [Self] {
         match config {

@@ -9,14 +9,14 @@ use super::error::{SplitError, frame};
 use super::input_rows::merged_ids;
 use crate::cells::Cells;
 use crate::dataset::split::rows::{Relation, Rows};
-use crate::dataset::split::{Divided, Params, Report, UNUSED};
+use crate::dataset::split::{Params, Report, SplitAssignment, UNUSED};
 use crate::store::{self, Table};
 
 /// The config that follows its samples.
 pub(crate) const CONFIG: &str = "conversations";
 
 /// The split of each conversation.
-pub(crate) struct Carried {
+pub(crate) struct ConversationSplits {
     /// By row of the concatenated tables: the index of its split in the names of the split.
     pub(crate) splits: Vec<usize>,
     /// The end of each table's rows.
@@ -26,18 +26,18 @@ pub(crate) struct Carried {
     rest: String,
 }
 
-impl Carried {
+impl ConversationSplits {
     /// Assigns each conversation to the split of highest priority among its samples. A conversation without samples
     /// gets the split of its scene, else the remainder split.
     pub(crate) fn new(
         tables: &[&Table],
         samples: &Rows,
-        divided: &Divided,
+        assignment: &SplitAssignment,
         params: &Params,
     ) -> Result<Self, SplitError> {
         let rest = params.splits.len();
-        let by_id = samples.best_guarded(Relation::Conversation, &divided.splits, rest);
-        let by_scene = samples.best_guarded(Relation::Scene, &divided.splits, rest);
+        let by_id = samples.highest_priority_splits(Relation::Conversation, &assignment.splits, rest);
+        let by_scene = samples.highest_priority_splits(Relation::Scene, &assignment.splits, rest);
         let (mut splits, mut tails, mut ids) = (Vec::new(), Vec::new(), Vec::new());
         for table in tables {
             for path in &table.files {
@@ -62,7 +62,7 @@ impl Carried {
             tails.push(splits.len());
         }
         let order = merged_ids(|row| ids[row].as_str(), ids.len(), &tails);
-        Ok(Self { splits, tails, order, rest: params.rest.clone() })
+        Ok(Self { splits, tails, order, rest: params.remainder.clone() })
     }
 
     /// Returns the number of conversations per split.
@@ -78,8 +78,9 @@ impl Carried {
     #[expect(clippy::unused_self, reason = "it describes these conversations")]
     pub(crate) fn report(&self, samples: &Report) -> Value {
         // Near duplicates among conversations were not considered; the samples decided.
-        let apart = samples.params.apart.iter().copied().filter(|relation| *relation == Relation::Scene).collect();
-        let params = Params { apart, stratify: Vec::new(), ..samples.params.clone() };
+        let group_by =
+            samples.params.group_by.iter().copied().filter(|relation| *relation == Relation::Scene).collect();
+        let params = Params { group_by, stratify: Vec::new(), ..samples.params.clone() };
         json!({"with": "samples", "params": params, "rows": samples.carried})
     }
 

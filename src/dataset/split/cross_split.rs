@@ -7,7 +7,7 @@ use super::rows::{Relation, Rows};
 
 /// A row that is related to rows of a split with higher priority.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Guarded {
+pub struct RelatedRow {
     /// The index of the row.
     pub row: usize,
     /// What it has in common.
@@ -18,15 +18,15 @@ pub struct Guarded {
 
 /// Returns the rows that are related to a row of an earlier split, each once. Rows without a split are ignored.
 #[must_use]
-pub fn straddling(
+pub fn rows_crossing_splits(
     rows: &Rows,
     relations: &[Relation],
     near: &[Vec<Option<u32>>],
     splits: &[Option<usize>],
-) -> Vec<Guarded> {
-    let mut found: BTreeMap<usize, Guarded> = BTreeMap::new();
+) -> Vec<RelatedRow> {
+    let mut found: BTreeMap<usize, RelatedRow> = BTreeMap::new();
     let columns = relations.iter().filter_map(|relation| Some((*relation, rows.keys(*relation)?)));
-    let likenesses = near.iter().map(|firsts| (Relation::Near, firsts.as_slice()));
+    let likenesses = near.iter().map(|firsts| (Relation::Similarity, firsts.as_slice()));
     for (relation, keys) in columns.chain(likenesses) {
         let keyed =
             || keys.iter().zip(splits).enumerate().filter_map(|(row, (key, split))| Some((row, (*key)?, (*split)?)));
@@ -39,7 +39,7 @@ pub fn straddling(
         for (row, key, split) in keyed() {
             let (first, with) = best[&key];
             if first < split {
-                found.entry(row).or_insert(Guarded { row, relation, with });
+                found.entry(row).or_insert(RelatedRow { row, relation, with });
             }
         }
     }
@@ -65,7 +65,7 @@ pub(super) fn set_aside(
             _ => Some(1),
         };
         let sides: Vec<Option<usize>> = splits.iter().map(side).collect();
-        for found in straddling(rows, &params.apart, near, &sides) {
+        for found in rows_crossing_splits(rows, &params.group_by, near, &sides) {
             because.insert(found.row, (splits[found.row].unwrap_or(rest), found.relation));
             splits[found.row] = Some(unused);
         }

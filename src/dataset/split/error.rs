@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use polars::prelude::PolarsError;
 
-use crate::dataset::card_update::CardFault;
+use crate::dataset::card_update::CardError;
 use crate::stages::export::ExportError;
 use crate::store::StoreError;
 
@@ -76,7 +76,7 @@ pub enum SplitError {
         path: PathBuf,
         /// Why it cannot be parsed.
         #[source]
-        source: CardFault,
+        source: CardError,
     },
     /// A file could not be read or written.
     #[error(transparent)]

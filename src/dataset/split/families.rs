@@ -11,9 +11,9 @@ pub(super) struct Families {
 
 impl Families {
     /// Computes the families. `near` has one list per compared text: the first row of each row's group of similar rows.
-    pub(super) fn new(rows: &Rows, apart: &[Relation], near: &[Vec<Option<u32>>]) -> Self {
+    pub(super) fn new(rows: &Rows, group_by: &[Relation], near: &[Vec<Option<u32>>]) -> Self {
         let mut parents: Vec<u32> = (0_u32..).take(rows.len()).collect();
-        for keys in apart.iter().filter_map(|relation| rows.keys(*relation)) {
+        for keys in group_by.iter().filter_map(|relation| rows.keys(*relation)) {
             let mut firsts = std::collections::HashMap::new();
             for (row, key) in (0_u32..).zip(keys) {
                 if let Some(key) = key {

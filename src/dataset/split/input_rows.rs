@@ -3,8 +3,8 @@
 use polars::prelude::DataFrame;
 
 use super::error::{SplitError, frame};
-use crate::dataset::split::rows::Rows;
-use crate::dataset::split::{self, Params};
+use crate::dataset::split::Params;
+use crate::dataset::split::rows::{Rows, column_of, needed};
 use crate::store::{self, Table};
 
 /// Reads the needed columns of each table in turn; returns the rows and the end of each table's rows.
@@ -16,7 +16,7 @@ pub(crate) fn read(config: &'static str, params: &Params, tables: &[&Table]) -> 
             let all = store::columns(path)?;
             let has = |column: &str| all.iter().any(|name| name == column);
             check_columns(config, params, &all)?;
-            let columns = split::needed(config, params, has);
+            let columns = needed(config, params, has);
             let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
             for group in store::groups(path, Some(&columns))? {
                 let (first, group) = group?;
@@ -42,7 +42,7 @@ fn named(params: &Params) -> impl Iterator<Item = &String> {
 
 fn check_columns(config: &str, params: &Params, has: &[String]) -> Result<(), SplitError> {
     for word in named(params) {
-        if !split::column_of(config, word).iter().any(|column| has.contains(column)) {
+        if !column_of(config, word).iter().any(|column| has.contains(column)) {
             let (config, column) = (config.to_owned(), word.clone());
             return Err(SplitError::NoColumn { config, column, has: has.to_vec() });
         }
@@ -51,7 +51,7 @@ fn check_columns(config: &str, params: &Params, has: &[String]) -> Result<(), Sp
 }
 
 fn check_values(config: &str, params: &Params, group: &DataFrame) -> Result<(), SplitError> {
-    for name in named(params).flat_map(|word| split::column_of(config, word)) {
+    for name in named(params).flat_map(|word| column_of(config, word)) {
         let Ok(column) = group.column(&name) else { continue };
         let is_binary = crate::cells::unrepresentable_field(column).is_some();
         if is_binary || column.dtype().is_nested() {

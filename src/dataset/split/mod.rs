@@ -23,13 +23,13 @@ mod split_priority;
 #[cfg(test)]
 mod tests;
 
-pub use apply::{Split, SplitDone, split};
-pub use compared_text::Kind;
-pub use cross_split::{Guarded, straddling};
+pub use apply::{SplitOptions, SplitOutcome, split_dataset};
+pub use compared_text::ComparedText;
+pub use cross_split::{RelatedRow, rows_crossing_splits};
 pub use error::SplitError;
 pub use rows::{CONFIGS, Relation, Rows, column_of, needed};
-pub use similarity::{alike, untold};
-pub use split_priority::Guard;
+pub use similarity::{similar_rows, uncompared_questions};
+pub use split_priority::SplitPriority;
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -44,15 +44,15 @@ use placement::{Quotas, Unit};
 pub const UNUSED: &str = "unused";
 
 /// The default similarity from which two texts are considered equal: the thresholds of `instruct`'s leak-free split.
-pub const NEAR: ByLanguage<f64> = ByLanguage { en: 0.6, zh: 0.5 };
+pub const DEFAULT_SIMILARITY: ByLanguage<f64> = ByLanguage { en: 0.6, zh: 0.5 };
 
 /// The parameters of a split.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Params {
-    /// The requested splits, highest priority first. Rows that none of them takes go to `rest`.
+    /// The requested splits, highest priority first. Rows that none of them takes go to `remainder`.
     pub splits: Vec<Part>,
     /// The split of the remaining rows.
-    pub rest: String,
+    pub remainder: String,
     /// A column. All rows with the same value go to the same split, whatever their other relations.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
@@ -62,9 +62,9 @@ pub struct Params {
     /// The columns whose values, alone and combined, should have the same shares in all splits.
     pub stratify: Vec<String>,
     /// The relations that must not cross splits.
-    pub apart: Vec<Relation>,
+    pub group_by: Vec<Relation>,
     /// The similarity from which two texts are related, 0 to 1.
-    pub near: ByLanguage<f64>,
+    pub similarity: ByLanguage<f64>,
     /// The seed of the random order.
     pub seed: u64,
 }
@@ -146,7 +146,7 @@ pub struct Report {
 
 /// An assignment of rows to splits.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Divided {
+pub struct SplitAssignment {
     /// For each row, the index of its split in [`names`](Self::names).
     pub splits: Vec<usize>,
     /// The requested splits, the remainder, and [`UNUSED`].
@@ -157,11 +157,11 @@ pub struct Divided {
 
 /// Assigns rows to splits. The result does not depend on the order of the rows or the number of threads.
 #[must_use]
-pub fn divide(rows: &Rows, params: &Params, threads: NonZeroUsize) -> Divided {
+pub fn assign_splits(rows: &Rows, params: &Params, threads: NonZeroUsize) -> SplitAssignment {
     let mut names: Vec<String> = params.splits.iter().map(|part| part.name.clone()).collect();
-    names.extend([params.rest.clone(), UNUSED.to_owned()]);
-    let near = alike(rows, params, threads);
-    let families = Families::new(rows, &params.apart, &near);
+    names.extend([params.remainder.clone(), UNUSED.to_owned()]);
+    let near = similar_rows(rows, params, threads);
+    let families = Families::new(rows, &params.group_by, &near);
     let quotas = Quotas::new(rows, params);
 
     let mut because: BTreeMap<usize, (usize, Relation)> = BTreeMap::new();
@@ -170,7 +170,7 @@ pub fn divide(rows: &Rows, params: &Params, threads: NonZeroUsize) -> Divided {
     if params.by.is_some() {
         let units = Unit::of(rows, rows.groups(), &splits);
         (count, largest) = sizes(&units);
-        placement::place(&units, &quotas, params, &mut splits);
+        placement::assign(&units, &quotas, params, &mut splits);
         cross_split::set_aside(rows, params, &near, &mut splits, &mut because);
     } else {
         // Held-out values are placed first; rows related to them are not drawn.
@@ -179,20 +179,20 @@ pub fn divide(rows: &Rows, params: &Params, threads: NonZeroUsize) -> Divided {
         (count, largest) = sizes(&Unit::of(rows, families.all(), &vec![None; rows.len()]));
         if families.are_joined() {
             let mut alone = splits.clone();
-            placement::place(&Unit::of(rows, families.structural(), &splits), &quotas, params, &mut alone);
-            placement::place(&units, &quotas, params, &mut splits);
+            placement::assign(&Unit::of(rows, families.structural(), &splits), &quotas, params, &mut alone);
+            placement::assign(&units, &quotas, params, &mut splits);
             for row in families.joined_rows() {
                 if let Some(from) = alone[row].filter(|_| alone[row] != splits[row]) {
-                    because.entry(row).or_insert((from, Relation::Near));
+                    because.entry(row).or_insert((from, Relation::Similarity));
                 }
             }
         } else {
-            placement::place(&units, &quotas, params, &mut splits);
+            placement::assign(&units, &quotas, params, &mut splits);
         }
     }
-    let splits: Vec<usize> = splits.into_iter().map(|split| split.expect("`place` assigns every row")).collect();
+    let splits: Vec<usize> = splits.into_iter().map(|split| split.expect("`assign` places every row")).collect();
     let report = report(rows, params, &names, &splits, &because, (count, largest));
-    Divided { splits, names, report }
+    SplitAssignment { splits, names, report }
 }
 
 fn sizes(units: &[Unit<'_>]) -> (usize, usize) {

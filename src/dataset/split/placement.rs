@@ -74,7 +74,7 @@ impl Quotas {
 }
 
 /// Assigns the units, split by split. Units that no split takes go to the remainder.
-pub(super) fn place(units: &[Unit<'_>], quotas: &Quotas, params: &Params, splits: &mut [Option<usize>]) {
+pub(super) fn assign(units: &[Unit<'_>], quotas: &Quotas, params: &Params, splits: &mut [Option<usize>]) {
     let mut left: Vec<&Unit<'_>> = units.iter().collect();
     for (split, part) in params.splits.iter().enumerate() {
         let share = part.size.of(quotas.rows) / float(quotas.rows.max(1));

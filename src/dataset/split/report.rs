@@ -29,15 +29,15 @@ impl Report {
         for held in &self.params.hold_out {
             let _ = write!(text, "Rows with `{}` = `{}` are only in `{}`. ", held.column, held.value, held.split);
         }
-        if !self.params.apart.is_empty() {
+        if !self.params.group_by.is_empty() {
             let names: Vec<String> =
-                self.params.apart.iter().map(|relation| format!("`{}`", relation.name())).collect();
-            let near = &self.params.near;
+                self.params.group_by.iter().map(|relation| format!("`{}`", relation.name())).collect();
+            let near = &self.params.similarity;
             let _ = write!(text, "Rows that are related by {} are in the same split", names.join(", "));
-            if self.params.apart.contains(&super::rows::Relation::Near) {
+            if self.params.group_by.contains(&super::rows::Relation::Similarity) {
                 let _ = write!(
                     text,
-                    " (`near`: BM25 similarity of at least {} in English and {} in Chinese)",
+                    " (`similarity`: BM25 similarity of at least {} in English and {} in Chinese)",
                     near.en, near.zh
                 );
             }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use polars::prelude::{DataFrame, IdxCa};
 
 use super::error::{SplitError, frame as frame_of};
-use crate::stages::export::{Groups, SplitRows};
+use crate::stages::export::{RowGroups, SplitRows};
 use crate::store::{NewDataset, RowReader, StoreError, Table};
 
 /// Number of rows copied per step.
@@ -21,7 +21,7 @@ pub(crate) fn write(
     new: &mut NewDataset,
 ) -> Result<Vec<SplitRows>, SplitError> {
     let mut readers: Vec<RowReader> = tables.iter().map(|table| RowReader::new(table)).collect();
-    let mut files: Vec<_> = names.iter().map(|name| (new.table(config, name), Groups::default())).collect();
+    let mut files: Vec<_> = names.iter().map(|name| (new.table(config, name), RowGroups::default())).collect();
     for step in order.chunks(STEP) {
         let mut counts = vec![0; tables.len()];
         let of: Vec<usize> = step.iter().map(|row| tails.partition_point(|tail| tail <= row)).collect();
@@ -36,7 +36,7 @@ pub(crate) fn write(
             while left > 0 {
                 let part = readers[table].next(left)?;
                 // Readers of the tables were created from the same files.
-                let part = part.ok_or_else(|| StoreError::Changed { path: tables[table].files[0].clone() })?;
+                let part = part.ok_or_else(|| StoreError::FileChanged { path: tables[table].files[0].clone() })?;
                 left -= part.height();
                 match &mut frame {
                     Some(frame) => frame.vstack_mut_owned(part).map(drop).map_err(frame_of(config))?,

@@ -7,7 +7,7 @@ use polars::prelude::{DataFrame, PolarsResult};
 use serde::{Deserialize, Serialize};
 
 use super::Params;
-use super::compared_text::Kind;
+use super::compared_text::ComparedText;
 use crate::cells::Cells;
 use crate::schema::Language;
 
@@ -25,12 +25,12 @@ pub enum Relation {
     /// They answer the same general instruction.
     Instruction,
     /// Their texts are similar.
-    Near,
+    Similarity,
 }
 
 impl Relation {
     /// All relations.
-    pub const ALL: [Self; 4] = [Self::Scene, Self::Conversation, Self::Instruction, Self::Near];
+    pub const ALL: [Self; 4] = [Self::Scene, Self::Conversation, Self::Instruction, Self::Similarity];
 
     /// The relations whose values identify a family, widest first.
     const ANCHORS: [Self; 3] = [Self::Scene, Self::Instruction, Self::Conversation];
@@ -42,7 +42,7 @@ impl Relation {
             Self::Scene => "scene",
             Self::Conversation => "conversation",
             Self::Instruction => "instruction",
-            Self::Near => "near",
+            Self::Similarity => "similarity",
         }
     }
 
@@ -82,7 +82,7 @@ pub fn needed(config: &str, params: &Params, has: impl Fn(&str) -> bool) -> Vec<
     columns.extend(params.stratify.iter().cloned());
     let of_words = params.by.iter().chain(params.hold_out.iter().map(|held| &held.column));
     columns.extend(of_words.flat_map(|word| column_of(config, word)));
-    columns.extend(Kind::of(config).iter().flat_map(|kind| kind.columns()).map(|column| (*column).to_owned()));
+    columns.extend(ComparedText::of(config).iter().flat_map(|kind| kind.columns()).map(|column| (*column).to_owned()));
     columns.sort();
     columns.dedup();
     columns.retain(|column| has(column));
@@ -105,7 +105,7 @@ pub struct Rows {
     held: Vec<Vec<bool>>,
     /// The value number by stratified column and row.
     pub(super) levels: Vec<Vec<u32>>,
-    texts: Vec<(Kind, Vec<u32>)>,
+    texts: Vec<(ComparedText, Vec<u32>)>,
 }
 
 /// Interned strings.
@@ -134,11 +134,11 @@ impl Rows {
     pub fn new(config: &str, params: &Params) -> Self {
         let relations = Relation::ALL.into_iter().filter(|relation| relation.column(config).is_some());
         Self {
-            anchors: Relation::ANCHORS.into_iter().filter(|relation| params.apart.contains(relation)).collect(),
+            anchors: Relation::ANCHORS.into_iter().filter(|relation| params.group_by.contains(relation)).collect(),
             keys: relations.map(|relation| (relation, Vec::new())).collect(),
             held: vec![Vec::new(); params.hold_out.len()],
             levels: vec![Vec::new(); params.stratify.len()],
-            texts: Kind::of(config).iter().map(|kind| (*kind, Vec::new())).collect(),
+            texts: ComparedText::of(config).iter().map(|kind| (*kind, Vec::new())).collect(),
             ..Self::default()
         }
     }
@@ -232,7 +232,7 @@ impl Rows {
     /// Returns for each value of a relation the split of highest priority among its rows. `rest` is the index of the
     /// remainder, which comes last, after `unused`.
     #[must_use]
-    pub fn best_guarded(&self, relation: Relation, splits: &[usize], rest: usize) -> HashMap<&str, usize> {
+    pub fn highest_priority_splits(&self, relation: Relation, splits: &[usize], rest: usize) -> HashMap<&str, usize> {
         let order = |split: usize| if split == rest { usize::MAX } else { split };
         let mut best: HashMap<&str, usize> = HashMap::new();
         for (key, split) in self.keys(relation).unwrap_or_default().iter().zip(splits) {
@@ -251,7 +251,7 @@ impl Rows {
     }
 
     /// Returns the compared texts, as numbers of interned strings.
-    pub(super) fn texts(&self) -> &[(Kind, Vec<u32>)] {
+    pub(super) fn texts(&self) -> &[(ComparedText, Vec<u32>)] {
         &self.texts
     }
 

@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
 use super::Params;
-use super::compared_text::Kind;
+use super::compared_text::ComparedText;
 use super::rows::{Relation, Rows};
 use crate::schema::Language;
 use crate::text::OMITTED_TEXT;
 use crate::text::duplicates::families;
 
 /// Returns groups of similar rows, directly or through other rows. There is one list per compared text, with the first
-/// row of each row's group, or `None` if no other row is similar. Empty unless the relation `near` is requested.
+/// row of each row's group, or `None` if no other row is similar. Empty unless the relation `similarity` is requested.
 #[must_use]
-pub fn alike(rows: &Rows, params: &Params, threads: NonZeroUsize) -> Vec<Vec<Option<u32>>> {
-    if !params.apart.contains(&Relation::Near) {
+pub fn similar_rows(rows: &Rows, params: &Params, threads: NonZeroUsize) -> Vec<Vec<Option<u32>>> {
+    if !params.group_by.contains(&Relation::Similarity) {
         return Vec::new();
     }
     rows.texts().iter().map(|(kind, texts)| of_kind(rows, params, *kind, texts, threads)).collect()
@@ -22,17 +22,17 @@ pub fn alike(rows: &Rows, params: &Params, threads: NonZeroUsize) -> Vec<Vec<Opt
 
 /// Returns the number of questions that were cut so much that they are not compared.
 #[must_use]
-pub fn untold(rows: &Rows) -> usize {
-    let questions = rows.texts().iter().filter(|(kind, _)| *kind == Kind::Question);
+pub fn uncompared_questions(rows: &Rows) -> usize {
+    let questions = rows.texts().iter().filter(|(kind, _)| *kind == ComparedText::Question);
     let numbers = questions.flat_map(|(_, texts)| texts.iter().enumerate());
     let is_untold = |(row, text): &(usize, &u32)| {
         let text = rows.word(**text);
-        text.contains(OMITTED_TEXT) && !Kind::Question.tells(text, rows.language(*row))
+        text.contains(OMITTED_TEXT) && !ComparedText::Question.tells(text, rows.language(*row))
     };
     numbers.filter(is_untold).count()
 }
 
-fn of_kind(rows: &Rows, params: &Params, kind: Kind, texts: &[u32], threads: NonZeroUsize) -> Vec<Option<u32>> {
+fn of_kind(rows: &Rows, params: &Params, kind: ComparedText, texts: &[u32], threads: NonZeroUsize) -> Vec<Option<u32>> {
     let mut found = vec![None; rows.len()];
     for language in Language::ALL {
         // Equal texts are compared once.
@@ -44,7 +44,7 @@ fn of_kind(rows: &Rows, params: &Params, kind: Kind, texts: &[u32], threads: Non
             }
         }
         let distinct: Vec<&str> = places.keys().copied().collect();
-        let of_text = families(&distinct, *params.near.get(language), threads);
+        let of_text = families(&distinct, *params.similarity.get(language), threads);
         let places: Vec<&Vec<u32>> = places.values().collect();
         let mut members: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
         for (family, places) in of_text.into_iter().zip(places) {
@@ -83,8 +83,8 @@ mod tests {
                 Language::Zh,
             ),
         ] {
-            assert!(Kind::Question.tells(whole, language) && !Kind::Question.tells(cut, language));
-            assert!(Kind::Question.tells(long, language), "{long}");
+            assert!(ComparedText::Question.tells(whole, language) && !ComparedText::Question.tells(cut, language));
+            assert!(ComparedText::Question.tells(long, language), "{long}");
             let params = params();
             let of = |questions: &[&str]| {
                 let ids: Vec<String> = (0..questions.len()).map(|row| row.to_string()).collect();
@@ -95,23 +95,23 @@ mod tests {
                 rows
             };
             let rows = of(&[cut, long, whole, cut, long, whole]);
-            let alike = alike(&rows, &params, NonZeroUsize::MIN);
-            assert_eq!(alike, [[None, Some(1), Some(2), None, Some(1), Some(2)]], "{language:?}");
-            assert_eq!(untold(&rows), 2, "{language:?}");
+            let similar_rows = similar_rows(&rows, &params, NonZeroUsize::MIN);
+            assert_eq!(similar_rows, [[None, Some(1), Some(2), None, Some(1), Some(2)]], "{language:?}");
+            assert_eq!(uncompared_questions(&rows), 2, "{language:?}");
         }
         let talk = "The weir is up[…] and nobody in the mill has slept, said Hannah.";
-        assert!(Kind::Exchange.tells(talk, Language::En), "the rest of a cut exchange is long enough");
+        assert!(ComparedText::Exchange.tells(talk, Language::En), "the rest of a cut exchange is long enough");
     }
 
     fn params() -> Params {
         Params {
             splits: Vec::new(),
-            rest: String::new(),
+            remainder: String::new(),
             by: None,
             hold_out: Vec::new(),
             stratify: Vec::new(),
-            apart: vec![Relation::Near],
-            near: ByLanguage { en: 0.9, zh: 0.9 },
+            group_by: vec![Relation::Similarity],
+            similarity: ByLanguage { en: 0.9, zh: 0.9 },
             seed: 7,
         }
     }

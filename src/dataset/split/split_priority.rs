@@ -4,23 +4,23 @@ use super::{Params, UNUSED};
 
 /// The order of splits, highest priority first.
 #[derive(Debug, Clone, Default)]
-pub struct Guard {
+pub struct SplitPriority {
     /// The requested splits in order, and the split of all other rows; `None` if the order follows from the names.
     drawn: Option<(Vec<String>, String)>,
 }
 
-impl Guard {
+impl SplitPriority {
     /// Creates the order from the parameters of a split, or from the names of splits if the parameters are unknown.
     #[must_use]
     pub fn new(params: Option<&Params>) -> Self {
         let names = |params: &Params| params.splits.iter().map(|part| part.name.clone()).collect();
-        Self { drawn: params.map(|params| (names(params), params.rest.clone())) }
+        Self { drawn: params.map(|params| (names(params), params.remainder.clone())) }
     }
 
     /// Returns the position of a split in the order. `unused` comes before the remainder, because no model is trained
     /// on it.
     #[must_use]
-    pub fn place(&self, split: &str) -> usize {
+    pub fn rank(&self, split: &str) -> usize {
         let Some((drawn, rest)) = &self.drawn else {
             return match split {
                 "test" => 0,
@@ -43,25 +43,25 @@ mod tests {
 
     #[test]
     fn the_order_is_that_of_the_division_and_else_of_the_names() {
-        let sorted = |guard: &Guard, mut names: Vec<&'static str>| {
-            names.sort_by_key(|name| guard.place(name));
+        let sorted = |guard: &SplitPriority, mut names: Vec<&'static str>| {
+            names.sort_by_key(|name| guard.rank(name));
             names
         };
-        let by_name = Guard::new(None);
+        let by_name = SplitPriority::new(None);
         assert_eq!(
             sorted(&by_name, vec!["train", UNUSED, "池", "validation", "test"]),
             ["test", "validation", "池", UNUSED, "train"]
         );
         let drawn = |splits: &[&str], rest: &str| {
             let part = |name: &&str| Part { name: (*name).to_owned(), size: Size::Rows(1) };
-            Guard::new(Some(&Params {
+            SplitPriority::new(Some(&Params {
                 splits: splits.iter().map(part).collect(),
-                rest: rest.to_owned(),
+                remainder: rest.to_owned(),
                 by: None,
                 hold_out: Vec::new(),
                 stratify: Vec::new(),
-                apart: Vec::new(),
-                near: ByLanguage { en: 0.6, zh: 0.5 },
+                group_by: Vec::new(),
+                similarity: ByLanguage { en: 0.6, zh: 0.5 },
                 seed: 7,
             }))
         };

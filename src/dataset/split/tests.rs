@@ -93,12 +93,12 @@ fn params(test: f64) -> Params {
             Part { name: "test".into(), size: Size::Share(test) },
             Part { name: "dev".into(), size: Size::Share(0.1) },
         ],
-        rest: "train".into(),
+        remainder: "train".into(),
         by: None,
         hold_out: Vec::new(),
         stratify: vec!["dimension".into(), "language".into()],
-        apart: Relation::ALL.to_vec(),
-        near: NEAR,
+        group_by: Relation::ALL.to_vec(),
+        similarity: DEFAULT_SIMILARITY,
         seed: 7,
     }
 }
@@ -111,22 +111,22 @@ fn read(rows: &[Planted], params: &Params) -> Rows {
 
 /// Splits rows and returns the split of each by id.
 fn of(rows: &[Planted], params: &Params) -> BTreeMap<String, String> {
-    let divided = divide(&read(rows, params), params, NonZeroUsize::MIN);
+    let divided = assign_splits(&read(rows, params), params, NonZeroUsize::MIN);
     assert_eq!(divided.report.rows.values().sum::<usize>(), rows.len(), "no row is lost");
     rows.iter().zip(divided.splits).map(|(row, split)| (row.id.clone(), divided.names[split].clone())).collect()
 }
 
 /// Returns the rows that are related to a row of a split with higher priority.
-fn leaks(rows: &[Planted], params: &Params, splits: &BTreeMap<String, String>) -> Vec<Guarded> {
+fn leaks(rows: &[Planted], params: &Params, splits: &BTreeMap<String, String>) -> Vec<RelatedRow> {
     let read = read(rows, params);
-    let near = alike(&read, params, NonZeroUsize::MIN);
+    let near = similar_rows(&read, params, NonZeroUsize::MIN);
     let place = |row: &Planted| match splits[&row.id].as_str() {
         "test" => Some(0),
         "dev" => Some(1),
         UNUSED => None,
         _ => Some(2),
     };
-    straddling(&read, &Relation::ALL, &near, &rows.iter().map(place).collect::<Vec<_>>())
+    rows_crossing_splits(&read, &Relation::ALL, &near, &rows.iter().map(place).collect::<Vec<_>>())
 }
 
 #[test]
@@ -151,20 +151,20 @@ fn planted_scenes_and_likenesses_never_straddle() {
         for (from, to) in [(0, 36), (6, 42), (24, 48), (30, 54)] {
             assert_eq!(splits[&rows[from].id], splits[&rows[to].id], "{from} and {to}, seed {seed}");
         }
-        let report = divide(&read(&rows, &params), &params, NonZeroUsize::MIN).report;
-        assert!(report.moved.iter().all(|moved| moved.because == Relation::Near && moved.from != moved.to));
+        let report = assign_splits(&read(&rows, &params), &params, NonZeroUsize::MIN).report;
+        assert!(report.moved.iter().all(|moved| moved.because == Relation::Similarity && moved.from != moved.to));
         moved += report.moved.len();
-        assert_eq!(report.moved_by.get(&Relation::Near).copied().unwrap_or(0), report.moved.len());
+        assert_eq!(report.moved_by.get(&Relation::Similarity).copied().unwrap_or(0), report.moved.len());
     }
     assert!(moved > 0, "in one of twelve seeds a similar row must be moved");
     // Without the rule the same rows do leak, so the test can fail.
-    let loose = Params { apart: vec![Relation::Conversation], ..params(0.3) };
+    let loose = Params { group_by: vec![Relation::Conversation], ..params(0.3) };
     let found = leaks(&rows, &params(0.3), &of(&rows, &loose));
     assert!(found.iter().any(|leak| leak.relation == Relation::Scene), "{found:?}");
-    let loose = Params { apart: vec![Relation::Scene, Relation::Conversation], ..params(0.3) };
+    let loose = Params { group_by: vec![Relation::Scene, Relation::Conversation], ..params(0.3) };
     let leaky = (0..12).any(|seed| {
         let loose = Params { seed, ..loose.clone() };
-        leaks(&rows, &params(0.3), &of(&rows, &loose)).iter().any(|leak| leak.relation == Relation::Near)
+        leaks(&rows, &params(0.3), &of(&rows, &loose)).iter().any(|leak| leak.relation == Relation::Similarity)
     });
     assert!(leaky);
 }
@@ -178,7 +178,10 @@ fn rows_and_threads_in_any_order_make_no_difference() {
     assert_eq!(of(&rows, &params(0.2)), first);
     let params = params(0.2);
     let read = read(&rows, &params);
-    assert_eq!(divide(&read, &params, NonZeroUsize::MIN), divide(&read, &params, NonZeroUsize::new(3).unwrap()));
+    assert_eq!(
+        assign_splits(&read, &params, NonZeroUsize::MIN),
+        assign_splits(&read, &params, NonZeroUsize::new(3).unwrap())
+    );
     assert_ne!(of(&rows, &Params { seed: 8, ..params.clone() }), first);
 }
 
@@ -220,12 +223,12 @@ fn rows_that_share_nothing_are_counted_out_exactly() {
         row.scene = format!("book@{number}");
         row.conversation = format!("{}/m/{number}", row.character);
     }
-    let params = Params { apart: vec![Relation::Scene], ..params(0.25) };
-    let report = divide(&read(&rows, &params), &params, NonZeroUsize::MIN).report;
+    let params = Params { group_by: vec![Relation::Scene], ..params(0.25) };
+    let report = assign_splits(&read(&rows, &params), &params, NonZeroUsize::MIN).report;
     assert_eq!((report.rows["test"], report.rows["dev"], report.rows["train"]), (150, 60, 390));
     let splits = vec![Part { name: "test".into(), size: Size::Rows(7) }];
     let params = Params { splits, ..params };
-    assert_eq!(divide(&read(&rows, &params), &params, NonZeroUsize::MIN).report.rows["test"], 7);
+    assert_eq!(assign_splits(&read(&rows, &params), &params, NonZeroUsize::MIN).report.rows["test"], 7);
 }
 
 #[test]
@@ -255,7 +258,7 @@ fn what_is_held_out_is_in_one_split_and_what_shares_with_it_in_none() {
     let divided = of(&rows, &params);
     assert!(rows.iter().all(|row| (divided[&row.id] == "test") == (row.character == "满")));
     assert_eq!(leaks(&rows, &params, &divided), []);
-    let report = divide(&read(&rows, &params), &params, NonZeroUsize::MIN).report;
+    let report = assign_splits(&read(&rows, &params), &params, NonZeroUsize::MIN).report;
     assert_eq!(report.moved_by.values().sum::<usize>(), report.rows[UNUSED]);
     assert!(report.moved.iter().all(|moved| moved.to == UNUSED && moved.because == Relation::Scene));
     assert!(report.section("samples").contains("`character` = `满` are only in `test`"));

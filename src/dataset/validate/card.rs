@@ -8,8 +8,9 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::findings::{Findings, Spot};
-use crate::dataset::card_update::{CardRows, card_rows, counted};
-use crate::stages::export::report_tells;
+use crate::dataset::card_update::{CardRows, read_card_rows};
+use crate::stages::export::report_lists_splits;
+use crate::stages::export::row_counts;
 use crate::text::secrets;
 
 const REMEDY: &str = "correct the data card, which readers rely on; `dramaturg split` or `build` rewrites it";
@@ -51,7 +52,7 @@ pub(super) fn check(
             findings.add(Spot::of("secret", name), &message, "remove it from the pipeline file, and revoke the key");
         }
         if name == "README.md" {
-            match card_rows(&text) {
+            match read_card_rows(&text) {
                 Ok(Some(told)) => compare(&told, there, findings),
                 Ok(None) if rows.is_empty() => {}
                 Ok(None) => findings.add(Spot::of("card", name), "the data card has no front matter", REMEDY),
@@ -78,7 +79,7 @@ pub(super) fn check(
         let Ok(html) = fs::read_to_string(path) else { continue };
         for (config, splits) in rows {
             let splits = splits.iter().map(|(split, rows)| (split.as_str(), *rows));
-            let message = match report_tells(&html, config, splits) {
+            let message = match report_lists_splits(&html, config, splits) {
                 Ok(Some(true) | None) => continue,
                 Ok(Some(false)) => format!("the row counts of `{config}` are wrong"),
                 Err(fault) => fault.to_string(),
@@ -139,7 +140,7 @@ fn compare(told: &CardRows, there: &There<'_>, findings: &mut Findings) {
             fault(&format!("it does not list the split `{split}` of `{config}`"));
         }
         let parts = |line: &str| line.split(", ").map(str::to_owned).collect::<BTreeSet<String>>();
-        let there = counted(splits.iter().map(|(split, rows)| (split.as_str(), *rows)));
+        let there = row_counts(splits.iter().map(|(split, rows)| (split.as_str(), *rows)));
         if let Some(line) = told.counts.get(config).filter(|line| parts(line) != parts(&there)) {
             fault(&format!("it counts {line} for `{config}`, but there are {there}"));
         }

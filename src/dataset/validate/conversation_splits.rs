@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::Group;
 use super::findings::{Findings, Spot};
 use super::leaks::params;
-use crate::dataset::split::{Guard, UNUSED};
+use crate::dataset::split::{SplitPriority, UNUSED};
 use crate::store::Table;
 
 /// The splits of conversations and of their samples. Empty if all samples are in one split.
@@ -16,7 +16,7 @@ use crate::store::Table;
 pub(super) struct Carried {
     /// Whether samples have two or more splits, not counting unused rows.
     is_divided: bool,
-    guard: Guard,
+    guard: SplitPriority,
     /// Names of splits and files, in order of occurrence.
     names: Vec<String>,
     /// By id: indices of its split and file in `names`, and its row in the file.
@@ -30,7 +30,7 @@ impl Carried {
     pub(super) fn new(tables: &[Table], divided: &Value) -> Self {
         let samples = tables.iter().filter(|table| table.config == "samples" && table.split != UNUSED);
         let splits: BTreeSet<&str> = samples.map(|table| table.split.as_str()).collect();
-        let guard = Guard::new(params("samples", divided).as_ref());
+        let guard = SplitPriority::new(params("samples", divided).as_ref());
         Self { is_divided: splits.len() > 1, guard, ..Self::default() }
     }
 
@@ -52,7 +52,7 @@ impl Carried {
                 for row in 0..group.height {
                     let Some(id) = group.text("conversation_id", row) else { continue };
                     match self.samples.get_mut(id) {
-                        Some(best) if self.guard.place(group.split) < self.guard.place(&self.names[*best]) => {
+                        Some(best) if self.guard.rank(group.split) < self.guard.rank(&self.names[*best]) => {
                             *best = split;
                         }
                         Some(_) => {}
@@ -75,7 +75,7 @@ impl Carried {
     /// Reports conversations in a split of lower priority than their samples, or notes that conversations were not
     /// split at all.
     pub(super) fn check(self, findings: &mut Findings, notes: &mut Vec<String>) {
-        let place = |split: usize| self.guard.place(&self.names[split]);
+        let place = |split: usize| self.guard.rank(&self.names[split]);
         for (id, (split, file, row)) in &self.conversations {
             let Some(best) = self.samples.get(id).filter(|best| place(**best) < place(*split)) else { continue };
             let message = format!(

@@ -6,7 +6,10 @@ use serde_json::Value;
 
 use super::Group;
 use super::findings::Findings;
-use crate::dataset::split::{CONFIGS, Guard, NEAR, Params, Relation, Rows, UNUSED, alike, straddling, untold};
+use crate::dataset::split::{
+    CONFIGS, DEFAULT_SIMILARITY, Params, Relation, Rows, SplitPriority, UNUSED, rows_crossing_splits, similar_rows,
+    uncompared_questions,
+};
 use crate::pipeline::RunError;
 use crate::schema::ByLanguage;
 use crate::store::{StoreError, Table};
@@ -33,7 +36,7 @@ impl Leaks {
     /// Creates an empty check. Relations that the data set's own split ignored are not checked.
     pub(super) fn new(config: &str, tables: &[&Table], manifest: Option<&Value>, divided: &Value) -> Self {
         let own = params(config, divided);
-        let guard = Guard::new(own.as_ref());
+        let guard = SplitPriority::new(own.as_ref());
         let instruct = manifest
             .and_then(|manifest| toml::from_str::<toml::Table>(manifest["configuration"].as_str()?).ok())
             .and_then(|file| file.get("instruct")?.as_table().cloned())
@@ -48,19 +51,19 @@ impl Leaks {
         let params = own.map_or_else(
             || Params {
                 splits: Vec::new(),
-                rest: String::new(),
+                remainder: String::new(),
                 by: None,
                 hold_out: Vec::new(),
                 stratify: Vec::new(),
-                apart: Relation::ALL.to_vec(),
-                near: ByLanguage { en: near("en", NEAR.en), zh: near("zh", NEAR.zh) },
+                group_by: Relation::ALL.to_vec(),
+                similarity: ByLanguage { en: near("en", DEFAULT_SIMILARITY.en), zh: near("zh", DEFAULT_SIMILARITY.zh) },
                 seed: 0,
             },
             |own| Params { splits: Vec::new(), by: None, hold_out: Vec::new(), stratify: Vec::new(), ..own },
         );
         let mut splits: Vec<String> = tables.iter().map(|table| table.split.clone()).collect();
         splits.retain(|split| split != UNUSED);
-        splits.sort_by_key(|split| guard.place(split));
+        splits.sort_by_key(|split| guard.rank(split));
         let rows = (splits.len() > 1 && CONFIGS.contains(&config)).then(|| Rows::new(config, &params));
         Self { config: config.to_owned(), rows, params, splits, places: Vec::new(), is_meant }
     }
@@ -79,10 +82,10 @@ impl Leaks {
     pub(super) fn check(self, findings: &mut Findings, notes: &mut Vec<String>) {
         let Some(rows) = self.rows else { return };
         let threads = std::thread::available_parallelism().unwrap_or(std::num::NonZero::<usize>::MIN);
-        let near = alike(&rows, &self.params, threads);
+        let near = similar_rows(&rows, &self.params, threads);
         let splits: Vec<Option<usize>> = self.places.iter().map(|(split, _)| *split).collect();
-        let found = straddling(&rows, &self.params.apart, &near, &splits);
-        let cut = if self.params.apart.contains(&Relation::Near) { untold(&rows) } else { 0 };
+        let found = rows_crossing_splits(&rows, &self.params.group_by, &near, &splits);
+        let cut = if self.params.group_by.contains(&Relation::Similarity) { uncompared_questions(&rows) } else { 0 };
         if cut > 0 {
             notes.push(format!(
                 "{cut} rows of `{}` were not compared with others, since the removed parts of their questions would distinguish them",
@@ -106,7 +109,7 @@ impl Leaks {
                 Relation::Scene => "the scene",
                 Relation::Conversation => "the conversation",
                 Relation::Instruction => "the instruction",
-                Relation::Near => "nearly the same text",
+                Relation::Similarity => "nearly the same text",
             };
             let message = format!("it shares {what} with `{}` in `{split}`", rows.id(leak.with));
             let remedy = "split the data set again with `dramaturg split`, which keeps such rows together";
@@ -115,8 +118,8 @@ impl Leaks {
         }
         let asked = Relation::ALL
             .iter()
-            .filter(|relation| relation.column(&self.config).is_some() || **relation == Relation::Near);
-        let left: Vec<&str> = asked.filter(|one| !self.params.apart.contains(one)).map(|one| one.name()).collect();
+            .filter(|relation| relation.column(&self.config).is_some() || **relation == Relation::Similarity);
+        let left: Vec<&str> = asked.filter(|one| !self.params.group_by.contains(one)).map(|one| one.name()).collect();
         if !left.is_empty() {
             notes.push(format!("`{}` was split without regard to {}", self.config, left.join(", ")));
         }

@@ -27,7 +27,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::pipeline::RunError;
-use crate::store::{Dataset, DatasetPlace, Table};
+use crate::store::{Dataset, DatasetLocation, Table};
 use findings::{Findings, Spot};
 use row_group::Group;
 use scan::Walk;
@@ -72,7 +72,7 @@ const ORDER: [&str; 8] =
     ["scenes", "characters", "roles", "conversations", "samples", "role_specific", "role_general", "rejected"];
 
 /// Validates a data set.
-pub fn audit(place: &DatasetPlace) -> Result<Audit, RunError> {
+pub fn audit(place: &DatasetLocation) -> Result<Audit, RunError> {
     let dataset = Dataset::open(&place.dataset)?;
     let mut findings = Findings::of(place.run.is_some());
     let manifest = place.run.as_deref().and_then(|run| manifest(run, &mut findings));

@@ -22,12 +22,12 @@ use tokio::sync::watch;
 
 use self::journal_stats::{LATENCY, Measured};
 use super::error::RunError;
-use super::stage::Stage;
 use super::summary::RunOptions;
 use crate::config::{Loaded, ModelEntry};
 use crate::event::{Event, Reporter};
 use crate::llm::{Account, Answered, DryRun, Journal, JournalError, Price, Record, Session, Usage, part};
 use crate::prompt::Prompts;
+use crate::schema::Stage;
 use crate::stages;
 use crate::store::{JournalView, StoreError};
 
@@ -161,7 +161,7 @@ pub fn forecast(loaded: Loaded, options: &ForecastOptions, reporter: Arc<dyn Rep
 
     let accounts = session.usage_tracker.accounts();
     let mut asks: Vec<AskForecast> = accounts.iter().map(|account| ask(account, &loaded, &measured)).collect();
-    let place = |ask: &AskForecast| Stage::ALL.iter().position(|stage| stage.verb() == ask.stage);
+    let place = |ask: &AskForecast| Stage::OF_RUN.iter().position(|stage| stage.name() == ask.stage);
     asks.sort_by(|a, b| (place(a), &a.ask, &a.model).cmp(&(place(b), &b.ask, &b.model)));
     let total = total(&asks);
     let paid = accounts.iter().map(|account| account.kept.usd).try_fold(0.0, |sum, usd| Some(sum + usd?));
@@ -325,7 +325,7 @@ mod tests {
     fn every_ask_has_a_stage() {
         let asks: Vec<String> = stages::answers().into_iter().map(|(ask, _)| ask.to_owned()).collect();
         for ask in &asks {
-            assert!(Stage::ALL.iter().any(|stage| stage.verb() == stage_of(ask)), "{ask}");
+            assert!(Stage::OF_RUN.iter().any(|stage| stage.name() == stage_of(ask)), "{ask}");
         }
     }
 }

@@ -12,9 +12,9 @@ use crate::event::Silent;
 use crate::llm::part;
 use crate::pipeline::error::RunError;
 use crate::pipeline::forecast;
-use crate::pipeline::stage::Stage;
 use crate::pipeline::status::Standing;
 use crate::pipeline::summary::{AskSummary, Calls};
+use crate::schema::Stage;
 
 /// The remaining work of a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -60,8 +60,8 @@ pub fn missing(run: &Path, standing: &Standing, environment: &Environment) -> Re
     let loaded = load_text(run, text, &[], environment, Endpoints::Unneeded)?;
     let options = ForecastOptions { out: Some(run.to_owned()), limit: standing.limit, judges: vec![], latency: None };
     let forecast = forecast(loaded, &options, Arc::new(Silent))?;
-    let until = Stage::ALL.into_iter().find(|stage| stage.verb() == standing.until).unwrap_or(Stage::Export);
-    let is_before = |verb: &str| Stage::ALL.iter().any(|stage| *stage <= until && stage.verb() == verb);
+    let until = Stage::OF_RUN.into_iter().find(|stage| stage.name() == standing.until).unwrap_or(Stage::Export);
+    let is_before = |verb: &str| Stage::OF_RUN.iter().any(|stage| *stage <= until && stage.name() == verb);
     let ask = |ask: AskForecast| MissingAsk {
         ask: ask.ask,
         model: ask.model,

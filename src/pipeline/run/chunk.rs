@@ -11,19 +11,12 @@ use crate::event::Event;
 use crate::pipeline::book_source::Listed;
 use crate::pipeline::error::RunError;
 use crate::pipeline::records::Records;
-use crate::pipeline::stage::Stage;
-use crate::schema::{Book, Reject};
-
-/// Reject reason of a book that cannot be read.
-pub(super) const UNREADABLE: &str = "unreadable";
-/// Reject reason of a book that is identical to another.
-const DUPLICATE: &str = "duplicate";
-/// Reject reason of a book with the same slug as another.
-const SAME_SLUG: &str = "same_slug";
+use crate::schema::Stage;
+use crate::schema::{Book, Reject, RejectReason};
 
 /// Returns whether a reject is about a missing book.
 pub(super) fn is_unread(reject: &Reject) -> bool {
-    reject.stage == Stage::Chunk.verb() && matches!(reject.reason.as_str(), UNREADABLE | SAME_SLUG)
+    reject.stage == Stage::Chunk && matches!(reject.reason, RejectReason::Unreadable | RejectReason::SameSlug)
 }
 
 impl Runner {
@@ -49,7 +42,7 @@ impl Runner {
                     Ok(book) => drop(listed.insert((file, place), book)),
                     Err(source) => {
                         let id = self.shelf.path(file).display().to_string();
-                        self.reject(records, [Reject::new("chunk", id, UNREADABLE, chain(&source))]);
+                        self.reject(records, [Reject::new(Stage::Chunk, id, RejectReason::Unreadable, chain(&source))]);
                         failed.insert((file, place), source);
                     }
                 }
@@ -66,9 +59,9 @@ impl Runner {
             // A slug is part of every scene's id, so only the first of two books with the same slug can be used.
             let Book { slug, hash, path, title, .. } = &book.book;
             if let Some((first, same)) = hashes.get(slug) {
-                let reason = if hash == same { DUPLICATE } else { SAME_SLUG };
+                let reason = if hash == same { RejectReason::Duplicate } else { RejectReason::SameSlug };
                 let detail = format!("“{title}” in `{path}` has the same slug `{slug}` as a book in `{first}`");
-                self.reject(records, [Reject::new("chunk", slug, reason, detail)]);
+                self.reject(records, [Reject::new(Stage::Chunk, slug, reason, detail)]);
                 continue;
             }
             if let Some(other) = book.book.other_language {

@@ -4,17 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::chunk::UNREADABLE;
 use super::{Runner, Tasks, chain, cores};
 use crate::config::ModelEntry;
 use crate::event::Event;
 use crate::pipeline::book_source::{self, Listed, ReadBook, Rereader};
 use crate::pipeline::error::RunError;
 use crate::pipeline::records::Records;
-use crate::pipeline::stage::Stage;
-use crate::schema::{Chunk, Language, Reject, Scene};
+use crate::schema::Stage;
+use crate::schema::{Chunk, Language, Reject, RejectReason, Scene};
 use crate::stages::{chunk, extract};
-use crate::store::{Pool, PoolIndex, Written};
+use crate::store::{BookWrite, Pool, PoolIndex};
 
 /// State while the pool is filled.
 struct Filling {
@@ -45,7 +44,7 @@ impl Runner {
         let mut pool = Filling {
             // Adding verdicts changes no scenes.
             pool: Arc::new(if self.session.dry_run().is_some() || !self.options.judges.is_empty() {
-                Pool::rehearse(self.loaded.file.extract.pool.as_ref())
+                Pool::in_memory(self.loaded.file.extract.pool.as_ref())
             } else {
                 Pool::open(self.loaded.file.extract.pool.as_ref())?
             }),
@@ -78,7 +77,9 @@ impl Runner {
                     let (runner, done, pool) = (Arc::clone(self), Arc::clone(&done), Arc::clone(&pool.pool));
                     folds.spawn(async move { runner.fold(book, pool, &done, total).await });
                 }
-                Err(error) => self.reject(records, [Reject::new("chunk", path, UNREADABLE, chain(&error))]),
+                Err(error) => {
+                    self.reject(records, [Reject::new(Stage::Chunk, path, RejectReason::Unreadable, chain(&error))])
+                }
             }
         }
         while let Some(folded) = folds.next().await {
@@ -97,8 +98,8 @@ impl Runner {
     fn folded(&self, records: &mut Records, pool: &mut Filling, folded: Folded) {
         self.reject(records, folded.rejects);
         match pool.pool.write_book(&folded.slug, &folded.scenes) {
-            Ok(Written::AsGiven) => {}
-            Ok(Written::Kept) => self.reporter.report(Event::Note(format!(
+            Ok(BookWrite::AsGiven) => {}
+            Ok(BookWrite::Kept) => self.reporter.report(Event::Note(format!(
                 "`{}` was edited and is kept; delete it to replace it with the {} scenes of this run",
                 pool.pool.book(&folded.slug).display(),
                 folded.scenes.len()

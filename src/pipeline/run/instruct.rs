@@ -7,15 +7,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::chunk::UNREADABLE;
 use super::{Runner, Tasks, chain, cores};
 use crate::attribution;
 use crate::config::open_books;
 use crate::event::Event;
 use crate::pipeline::error::RunError;
 use crate::pipeline::records::Records;
-use crate::pipeline::stage::Stage;
-use crate::schema::{Book, Character, CharacterType, Distinctness, Language, Reject, Scene, slug};
+use crate::schema::Stage;
+use crate::schema::{Book, Character, CharacterType, Distinctness, Language, Reject, RejectReason, Scene, slug};
 use crate::stages::extract;
 use crate::stages::instruct::{self, Act, Role, Roles};
 use crate::stages::synthesize::established;
@@ -193,7 +192,7 @@ impl Runner {
                     role.grade.map_or("", Distinctness::name),
                     role.own_turns
                 );
-                rejects.push(Reject::new("instruct", &role.id, "not_among_best", detail));
+                rejects.push(Reject::new(Stage::Instruct, &role.id, RejectReason::NotAmongBest, detail));
             }
             best.extend(roles.into_iter().cloned());
         }
@@ -228,7 +227,7 @@ impl Runner {
                 Some(Ok(grade)) if grade < params.min_distinctness => {
                     let (grade, least) = (grade.name(), params.min_distinctness.name());
                     let detail = format!("its speech style is `{grade}` distinct, but `{least}` is required");
-                    rejects.push(Reject::new("instruct", role.id, "indistinct", detail));
+                    rejects.push(Reject::new(Stage::Instruct, role.id, RejectReason::Indistinct, detail));
                 }
                 Some(Ok(grade)) => taken.push(Taken { grade: Some(grade), ..role }),
                 Some(Err(reject)) => rejects.push(reject),
@@ -272,7 +271,7 @@ impl Runner {
                 }
                 for id in grades.into_keys().filter(|_| !tasks.failed()) {
                     let detail = "its book or script has changed since the role was selected".to_owned();
-                    self.reject(records, [Reject::new("instruct", id, UNREADABLE, detail)]);
+                    self.reject(records, [Reject::new(Stage::Instruct, id, RejectReason::Unreadable, detail)]);
                 }
             }
             Ok(())
@@ -435,13 +434,13 @@ fn enough(params: &instruct::Params, book: &str, roles: Vec<Role>, rejects: &mut
             params.min_turns,
             named.join(", ")
         );
-        rejects.push(Reject::new("instruct", book, "too_few_turns", detail));
+        rejects.push(Reject::new(Stage::Instruct, book, RejectReason::TooFewTurns, detail));
     }
     enough
 }
 
 fn unreadable(path: &std::path::Path, error: &dyn std::error::Error) -> Reject {
-    Reject::new("instruct", path.display().to_string(), UNREADABLE, chain(error))
+    Reject::new(Stage::Instruct, path.display().to_string(), RejectReason::Unreadable, chain(error))
 }
 
 #[cfg(test)]
@@ -471,7 +470,7 @@ mod tests {
         };
         let (roles, rejects) = named(25);
         assert_eq!(roles, [("mara@the-mill".to_owned(), 25), ("tobin@the-mill".to_owned(), 25)]);
-        assert_eq!((rejects.len(), rejects[0].reason.as_str()), (1, "too_few_turns"));
+        assert_eq!((rejects.len(), rejects[0].reason.name()), (1, "too_few_turns"));
         assert!(rejects[0].detail.contains("Eben (1)"), "{}", rejects[0].detail);
         let (roles, rejects) = named(24);
         assert!(roles.is_empty() && rejects[0].detail.contains("3 people have fewer than 25 turns"), "{rejects:?}");

@@ -26,16 +26,15 @@ use super::manifest::Manifest;
 use super::models::Models;
 use super::quote_limits::rights;
 use super::records::Records;
-use super::stage::Stage;
 use super::status::{Watch, spent};
 use super::summary::{AgreementSummary, RunOptions, Summary};
 use crate::config::Loaded;
 use crate::event::{Event, Reporter};
-use crate::llm::{AskError, DryRun, Session};
+use crate::llm::{DryRun, Session};
 use crate::prompt::Prompts;
-use crate::schema::{Book, Reject};
+use crate::schema::{Book, Reject, RejectReason, Stage};
 use crate::stages;
-use crate::stages::export::{self, Figures};
+use crate::stages::export::{self, ReportStatistics};
 use crate::store::{self, PoolIndex, RunFolder};
 
 /// Runs a pipeline up to and including a stage, and returns a summary.
@@ -113,7 +112,7 @@ async fn go(runner: &Arc<Runner>, folder: &RunFolder, begun: Instant) -> Result<
         let (index, pool_hash) = pool.expect("extract runs before export");
         let mut dataset = folder.new_dataset()?;
         let rights = rights(&runner.loaded, &index)?;
-        let mut figures = Figures::new(runner.loaded.file.seed);
+        let mut figures = ReportStatistics::new(runner.loaded.file.seed);
         let tables = records.write(&rights, &index, &mut dataset, &mut figures)?;
         let (charges, tallies) = (summary.charges(), records.roles.splits.tallies().clone());
         let limit = runner.options.limit;
@@ -192,24 +191,24 @@ fn failures(summary: Summary, books: usize, rejects: &[Reject]) -> Result<Summar
     let calls = summary.calls;
     let unread = rejects.iter().filter(|reject| is_unread(reject)).count() as u64;
     // If the director named no valid speaker, one was drawn at random, and nothing is missing.
-    let by_lot = rejects.iter().filter(|reject| reject.reason == stages::simulate::BY_LOT).count() as u64;
+    let by_lot = rejects.iter().filter(|reject| reject.reason == RejectReason::SpeakerDrawn).count() as u64;
     let (what, failed, total) = match (calls.failed.saturating_sub(by_lot), unread) {
         (0, 0) => return Ok(summary),
         (0, unread) => ("books", unread, books as u64 + unread),
         (failed, _) => ("calls", failed, calls.made + calls.journal + failed),
     };
     let is_failed = |reject: &&Reject| {
-        if what == "books" { is_unread(reject) } else { AskError::REASONS.contains(&reject.reason.as_str()) }
+        if what == "books" { is_unread(reject) } else { reject.reason.is_failed_call() }
     };
     let first = rejects.iter().find(is_failed);
     // Replies in the journal would be read back by a rerun.
-    let is_kept = rejects.iter().filter(is_failed).all(|reject| AskError::KEPT.contains(&reject.reason.as_str()));
+    let is_kept = rejects.iter().filter(is_failed).all(|reject| reject.reason.is_journaled_failure());
     Err(RunError::Failures {
         what,
         failed,
         total,
         is_kept,
-        stage: first.map_or_else(String::new, |reject| reject.stage.clone()),
+        stage: first.map_or_else(String::new, |reject| reject.stage.to_string()),
         first: first.map_or_else(String::new, |reject| reject.id.clone()),
         cause: Cause(first.map_or_else(String::new, |reject| reject.detail.clone())),
         summary: Box::new(summary),
@@ -273,17 +272,17 @@ impl Runner {
     }
 
     fn start(&self, stage: Stage, total: Option<u64>) {
-        self.reporter.report(Event::Started { stage: stage.verb(), total });
+        self.reporter.report(Event::Started { stage: stage.name(), total });
     }
 
     fn advance(&self, stage: Stage, done: u64, total: Option<u64>) {
         self.spent();
-        self.reporter.report(Event::Advanced { stage: stage.verb(), done, total });
+        self.reporter.report(Event::Advanced { stage: stage.name(), done, total });
     }
 
     fn end(&self, stage: Stage, outcome: String) {
         self.spent();
-        self.reporter.report(Event::Ended { stage: stage.verb(), outcome });
+        self.reporter.report(Event::Ended { stage: stage.name(), outcome });
     }
 
     fn spent(&self) {

@@ -10,7 +10,7 @@ use crate::event::Event;
 use crate::llm::Model;
 use crate::pipeline::error::RunError;
 use crate::pipeline::records::{PlayedRecords, Records};
-use crate::pipeline::stage::Stage;
+use crate::schema::Stage;
 use crate::schema::{Character, Scene, SceneHead};
 use crate::stages::simulate;
 use crate::store::PoolIndex;

@@ -8,7 +8,7 @@ use super::{Runner, Tasks};
 use crate::event::Event;
 use crate::pipeline::error::RunError;
 use crate::pipeline::records::Records;
-use crate::pipeline::stage::Stage;
+use crate::schema::Stage;
 use crate::schema::{Book, Character, Language, SceneHead};
 use crate::stages::simulate;
 use crate::stages::synthesize::{self, Likeness, Lookalikes, MOST_FURTHER, Nth, Resemblance, Synthesized, established};

@@ -238,7 +238,7 @@ mod tests {
         choice.apply(&mut book, &chapters).map_err(|error| error.to_string())?;
         let (chunks, rejects) = chunk(&book, &chapters, &Params::default());
         let detail = |reject: &crate::schema::Reject| reject.detail.split(',').next().unwrap_or_default().to_owned();
-        let rejects = rejects.iter().map(|reject| (reject.reason.clone(), detail(reject)));
+        let rejects = rejects.iter().map(|reject| (reject.reason.to_string(), detail(reject)));
         let text = chunks.iter().map(|chunk| chunk.text.as_str()).collect();
         Ok((text, rejects.collect()))
     }
@@ -306,7 +306,8 @@ mod tests {
         let mark = |start, end| Boilerplate { start, end, kind: BoilerplateKind::Contents, detail: String::new() };
         let mut book = Book { boilerplate: vec![mark(0, 4), mark(5, 30), mark(12, 12)], ..Book::default() };
         leave_out(&mut book, 10, 20, 2, 2);
-        let left: Vec<(u32, u32, &str)> = book.boilerplate.iter().map(|m| (m.start, m.end, m.kind.reason())).collect();
+        let left: Vec<(u32, u32, &str)> =
+            book.boilerplate.iter().map(|m| (m.start, m.end, m.kind.reason().name())).collect();
         assert_eq!(
             left,
             [

@@ -337,7 +337,7 @@ mod tests {
         );
         let (chunks, rejects) = cut(&text, 8000);
         assert_eq!(chunks.len(), 1);
-        let reasons: Vec<&str> = rejects.iter().map(|reject| reject.reason.as_str()).collect();
+        let reasons: Vec<&str> = rejects.iter().map(|reject| reject.reason.name()).collect();
         assert_eq!(reasons, ["front_matter", "front_matter", "back_matter", "licence"]);
         assert_eq!(rejects[1].id, format!("a-book@{}", text.find("PREFACE").expect("there")));
         assert!(chunks[0].text.starts_with("Chapter 1") && chunks[0].text.ends_with("by.\n\n"));

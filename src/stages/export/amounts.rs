@@ -33,6 +33,12 @@ pub fn dollars(usd: Option<f64>) -> String {
     }
 }
 
+/// Returns the row counts as text, such as "`train` 2 rows, `test` 1 rows".
+#[must_use]
+pub fn row_counts<'a>(splits: impl Iterator<Item = (&'a str, usize)>) -> String {
+    splits.map(|(split, rows)| format!("`{split}` {rows} rows")).collect::<Vec<_>>().join(", ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

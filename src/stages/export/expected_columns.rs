@@ -4,7 +4,7 @@ use polars::prelude::DataFrame;
 
 use super::ExportError;
 use super::features::{ColumnNote, notes};
-use super::groups::Row;
+use super::groups::TableRow;
 use crate::schema::{Character, Conversation, Reject, RoleGeneral, RoleProfile, RoleSpecific, Sample, Scene};
 
 /// The configs of a data set, in the order of the card.

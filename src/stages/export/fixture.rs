@@ -2,16 +2,16 @@
 
 use polars::frame::DataFrame;
 
-use super::card::{About, AboutBook, AboutPart};
-use super::groups::{Row, table};
-use super::quote_limits::Rights;
-use super::report::Charge;
+use super::card::{BookMetadata, CardMetadata, CastMetadata};
+use super::groups::{TableRow, table};
+use super::quote_limits::QuoteLimits;
+use super::report::AskCost;
 use super::tally::Table;
 use super::{ExportError, Params};
 use crate::schema::{
     Attribute, ByLanguage, Candidate, CastMember, Character, CharacterType, Conversation, Dimension, EndedBy, Grounded,
-    Language, Line, Message, Motivation, Quality, Reject, Sample, Scene, SceneCharacter, Turn, TurnKind, Utterance,
-    Verdict, Visibility,
+    Language, Line, Message, Motivation, Quality, Reject, RejectReason, Sample, Scene, SceneCharacter, Stage, Turn,
+    TurnKind, Utterance, Verdict, Visibility,
 };
 
 fn attribute(key: &str, value: &str, visibility: Visibility) -> Attribute {
@@ -171,7 +171,7 @@ pub(crate) struct Built {
 
 /// Builds the tables of records in the order of the card, with the rows sorted as the callers of `table` sort them.
 pub(crate) fn built(records: &Records) -> Result<Vec<Built>, ExportError> {
-    fn one<T: Row + Clone, K: Ord>(rows: &[T], key: impl Fn(&T) -> K) -> Result<Option<Built>, ExportError> {
+    fn one<T: TableRow + Clone, K: Ord>(rows: &[T], key: impl Fn(&T) -> K) -> Result<Option<Built>, ExportError> {
         let mut rows = rows.to_vec();
         rows.sort_by_key(key);
         let mut frame: Option<DataFrame> = None;
@@ -182,7 +182,7 @@ pub(crate) fn built(records: &Records) -> Result<Vec<Built>, ExportError> {
             }
             Ok(())
         };
-        let table = table(&Rights::new(&Params::default(), 0), rows.into_iter().map(Ok), write)?;
+        let table = table(&QuoteLimits::new(&Params::default(), 0), rows.into_iter().map(Ok), write)?;
         Ok(table.map(|table| Built { table, frame: frame.expect("a table has rows") }))
     }
     let tables = [
@@ -270,15 +270,20 @@ pub(crate) fn records() -> Records {
             },
         ],
         rejects: vec![
-            Reject::new("simulate", "ada-crane/writer/0", "quality", "the reviewer rated it `moderate`"),
-            Reject::new("extract", "渡口/2", "no_dialogue", "对白少于 4 句"),
-            Reject::new("extract", "harbour/1", "no_dialogue", "1 utterance, 4 are asked for"),
+            Reject::new(
+                Stage::Simulate,
+                "ada-crane/writer/0",
+                RejectReason::Quality(Quality::Moderate),
+                "the reviewer rated it `moderate`",
+            ),
+            Reject::new(Stage::Extract, "渡口/2", RejectReason::NoDialogue, "对白少于 4 句"),
+            Reject::new(Stage::Extract, "harbour/1", RejectReason::NoDialogue, "1 utterance, 4 are asked for"),
         ],
     }
 }
 
 /// Returns a run with everything that a card can show.
-pub(crate) fn about() -> About {
+pub(crate) fn about() -> CardMetadata {
     let both = |en: &str, zh: &str| ByLanguage { en: en.to_owned(), zh: zh.to_owned() };
     let dimension = |code: &str, en: &str, zh: &str| Dimension {
         code: code.into(),
@@ -287,7 +292,7 @@ pub(crate) fn about() -> About {
         eliciting: both("i", "引"),
         strategy: both("s", "策"),
     };
-    About {
+    CardMetadata {
         name: "fixture".into(),
         version: "0.1.0".into(),
         seed: 7,
@@ -295,18 +300,18 @@ pub(crate) fn about() -> About {
             .into(),
         overrides: vec!["simulate.tau=2".into()],
         books: vec![
-            AboutBook {
+            BookMetadata {
                 slug: "harbour".into(),
                 title: "The Harbour | A Tale".into(),
                 language: Language::En,
                 license: Some("cc0-1.0".into()),
                 source: Some("https://example.org/harbour".into()),
             },
-            AboutBook { slug: "渡口".into(), title: "渡口".into(), language: Language::Zh, license: None, source: None },
+            BookMetadata { slug: "渡口".into(), title: "渡口".into(), language: Language::Zh, license: None, source: None },
         ],
         parts: vec![
-            AboutPart { part: "extractor".into(), name: "plain".into(), model: "offline:plain".into() },
-            AboutPart { part: "judge".into(), name: "strong".into(), model: "vendor/strong-1".into() },
+            CastMetadata { part: "extractor".into(), name: "plain".into(), model: "offline:plain".into() },
+            CastMetadata { part: "judge".into(), name: "strong".into(), model: "vendor/strong-1".into() },
         ],
         dimensions: vec![
             dimension("CR", "Context reliance", "情境依托"),
@@ -320,7 +325,7 @@ pub(crate) fn about() -> About {
         sample: 2,
         prompts: std::collections::BTreeMap::from([("select/judge.en".to_owned(), "0123abcd".to_owned())]),
         charges: vec![
-            Charge {
+            AskCost {
                 ask: "select/judge".into(),
                 model: "strong".into(),
                 calls: 1009,
@@ -329,15 +334,15 @@ pub(crate) fn about() -> About {
                 completion: 500,
                 estimated: 2645,
                 usd: Some(0.5),
-                ..Charge::default()
+                ..AskCost::default()
             },
-            Charge {
+            AskCost {
                 ask: "extract/scenes".into(),
                 model: "plain".into(),
                 calls: 2,
                 prompt: 700,
                 completion: 90,
-                ..Charge::default()
+                ..AskCost::default()
             },
         ],
         roles: std::collections::BTreeMap::new(),

@@ -3,8 +3,8 @@
 use polars::prelude::DataFrame;
 
 use super::ExportError;
-use super::quote_limits::Rights;
-use super::tally::{Table, Tally};
+use super::quote_limits::QuoteLimits;
+use super::tally::{Table, TableCounts};
 
 /// The number of rows that are converted to columns at once.
 const STEP: usize = 250;
@@ -14,7 +14,7 @@ pub(super) const GROUP_ROWS: usize = 10_000;
 pub(super) const GROUP_BYTES: usize = 16 << 20;
 
 /// A record that becomes a row of the data set.
-pub trait Row {
+pub trait TableRow {
     /// The config: the name of the folder in `dataset/` and the argument of `load_dataset`.
     const CONFIG: &'static str;
     /// The split.
@@ -26,15 +26,15 @@ pub trait Row {
         Self: Sized;
 
     /// Adds the row to the counts on the card.
-    fn count(&self, tally: &mut Tally);
+    fn count(&self, tally: &mut TableCounts);
 }
 
 /// Builds a table and passes each row group to `write`. Returns the facts for the card, or `None` if there are no rows.
 ///
 /// Rows must be sorted. Where a group ends depends only on the rows. All columns are nullable. `rights` removes what
 /// must not be published.
-pub fn table<T: Row, E: From<ExportError>>(
-    rights: &Rights,
+pub fn table<T: TableRow, E: From<ExportError>>(
+    rights: &QuoteLimits,
     rows: impl IntoIterator<Item = Result<T, E>>,
     mut write: impl FnMut(DataFrame) -> Result<(), E>,
 ) -> Result<Option<Table>, E> {
@@ -81,8 +81,8 @@ mod tests {
     use crate::stages::export::Params;
     use crate::stages::export::fixture::records;
 
-    fn all() -> Rights {
-        Rights::new(&Params::default(), 0)
+    fn all() -> QuoteLimits {
+        QuoteLimits::new(&Params::default(), 0)
     }
 
     /// Builds a table of `count` scenes whose summaries have `bytes` bytes. Returns the heights of its groups, and its

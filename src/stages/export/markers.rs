@@ -8,7 +8,7 @@ use thiserror::Error;
 
 /// The reason why a block cannot be rewritten.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum MarkFault {
+pub enum MarkerError {
     /// One of its comments is missing, or they are in the wrong order.
     #[error("line {line}: the comment `{name}` has no matching comment; add it, or remove this one")]
     Half {
@@ -69,18 +69,18 @@ pub(crate) fn marked(name: &str, text: &str) -> String {
 
 /// Returns the byte range of a block's content, or `None` if there is no such block. It starts after the line of the
 /// first comment and ends at the second comment.
-pub(crate) fn place(text: &str, name: &str) -> Result<Option<Range<usize>>, MarkFault> {
+pub(crate) fn place(text: &str, name: &str) -> Result<Option<Range<usize>>, MarkerError> {
     let line = |at: usize| text[..at].matches('\n').count() + 1;
     let one = |mark: &str| {
         let mut found = text.match_indices(mark).map(|(at, _)| at);
         let first = found.next();
         match found.next() {
-            Some(at) => Err(MarkFault::Twice { line: line(at), name: mark.to_owned() }),
+            Some(at) => Err(MarkerError::Twice { line: line(at), name: mark.to_owned() }),
             None => Ok(first),
         }
     };
     let (begin, end) = (begin(name), end(name));
-    let half = |at: usize, name: String| Err(MarkFault::Half { line: line(at), name });
+    let half = |at: usize, name: String| Err(MarkerError::Half { line: line(at), name });
     match (one(&begin)?, one(&end)?) {
         (None, None) => Ok(None),
         (Some(at), None) => half(at, begin),
@@ -97,7 +97,7 @@ pub(crate) fn place(text: &str, name: &str) -> Result<Option<Range<usize>>, Mark
 }
 
 /// Returns the names and contents of all blocks whose name starts with `begins`, in the order of the text.
-pub(crate) fn places<'a>(text: &'a str, begins: &str) -> Vec<(&'a str, Result<&'a str, MarkFault>)> {
+pub(crate) fn places<'a>(text: &'a str, begins: &str) -> Vec<(&'a str, Result<&'a str, MarkerError>)> {
     const MARK: &str = "dramaturg:";
     let names = text.match_indices(MARK).filter_map(|(at, _)| {
         // Find both comments of a block, because either of them may be missing.
@@ -115,7 +115,7 @@ pub(crate) fn places<'a>(text: &'a str, begins: &str) -> Vec<(&'a str, Result<&'
 }
 
 /// Replaces the content of a block. Returns `None` if there is no such block.
-pub(crate) fn replaced(text: &str, name: &str, by: &str) -> Result<Option<String>, MarkFault> {
+pub(crate) fn replaced(text: &str, name: &str, by: &str) -> Result<Option<String>, MarkerError> {
     let gap = if by.is_empty() || by.ends_with('\n') { "" } else { "\n" };
     let place = place(text, name)?;
     Ok(place.map(|place| format!("{}{by}{gap}{}", &text[..place.start], &text[place.end..])))
@@ -170,7 +170,10 @@ mod tests {
             place(&half, "x").unwrap_err().to_string(),
             "line 2: the comment `<!-- dramaturg:x -->` has no matching comment; add it, or remove this one"
         );
-        assert!(matches!(place(&format!("<!-- /dramaturg:x -->\n{half}"), "x"), Err(MarkFault::Half { line: 1, .. })));
-        assert!(matches!(place(&format!("{text}{text}"), "x"), Err(MarkFault::Twice { line: 6, .. })));
+        assert!(matches!(
+            place(&format!("<!-- /dramaturg:x -->\n{half}"), "x"),
+            Err(MarkerError::Half { line: 1, .. })
+        ));
+        assert!(matches!(place(&format!("{text}{text}"), "x"), Err(MarkerError::Twice { line: 6, .. })));
     }
 }

@@ -21,17 +21,19 @@ mod tables;
 mod tally;
 pub(crate) mod yaml_text;
 
-pub use amounts::{dollars, percent, thousands};
-pub use card::{About, AboutBook, AboutPart, card};
+pub use amounts::{dollars, percent, row_counts, thousands};
+pub use card::{BookMetadata, CardMetadata, CastMetadata, card};
 pub use expected_columns::{ALL_CONFIGS, column_notes, expected};
 pub use features::ColumnNote;
-pub use groups::{Row, table};
-pub use markers::MarkFault;
-pub use quote_limits::Rights;
-pub use report::{Agreement, Attribution, Charge, Figures, Report, report, report_tells, rereport};
+pub use groups::{TableRow, table};
+pub use markers::MarkerError;
+pub use quote_limits::QuoteLimits;
+pub use report::{
+    Agreement, AskCost, ConversationView, Report, ReportStatistics, report, report_lists_splits, update_report,
+};
 pub use role_tables::HeldOut;
-pub use split_rows::{Groups, SplitRows};
-pub use tally::{Table, Tally};
+pub use split_rows::{RowGroups, SplitRows};
+pub use tally::{Table, TableCounts};
 
 use polars::error::PolarsError;
 use schemars::JsonSchema;

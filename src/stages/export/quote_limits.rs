@@ -54,7 +54,7 @@ const OWN_TEXT: &[(&str, &[&str])] = &[
 
 /// The limits on publishing the books' own text.
 #[derive(Debug)]
-pub struct Rights {
+pub struct QuoteLimits {
     /// The passages of the books; `None` if there is no limit.
     stretches: Option<Stretches>,
     /// Whether columns with original text are kept.
@@ -63,9 +63,9 @@ pub struct Rights {
     canary: Option<String>,
 }
 
-impl Rights {
+impl QuoteLimits {
     /// Creates the limits from the pipeline file. `letters` is the number of letters and digits in all books, which
-    /// must then be passed to [`Rights::add`].
+    /// must then be passed to [`QuoteLimits::add`].
     #[must_use]
     pub fn new(params: &Params, letters: usize) -> Self {
         let stretches = Self::longest(params).map(|longest| Stretches::new(longest, letters));
@@ -270,15 +270,15 @@ mod tests {
     use super::*;
     use crate::schema::{Character, Scene};
     use crate::stages::export::fixture::records;
-    use crate::stages::export::groups::Row as _;
+    use crate::stages::export::groups::TableRow as _;
 
     const EN: &str = "It rained on the weir all that night, and nobody in the mill slept.\r\n“Who is there?” said Hannah, \
         and she held up the lamp so that the whole of the landing was lit.\r\n";
     const ZH: &str = "河边有一座旧水车，三十年没有转过。“今夜涨水。”陆三更说，“你把灯举高些，让我看看墙上的水印。”";
 
-    fn rights(longest: u32) -> Rights {
+    fn rights(longest: u32) -> QuoteLimits {
         let params = Params { max_quote_chars: Some(longest), ..Params::default() };
-        let mut rights = Rights::new(&params, Rights::letters(EN) + Rights::letters(ZH));
+        let mut rights = QuoteLimits::new(&params, QuoteLimits::letters(EN) + QuoteLimits::letters(ZH));
         rights.add(EN);
         rights.add(ZH);
         rights
@@ -358,7 +358,7 @@ mod tests {
     #[test]
     fn columns_of_the_books_own_text_stay_out_and_their_places_stay() {
         let params = Params { text: false, canary: Some("canary 1234".into()), ..Params::default() };
-        let mut rights = Rights::new(&params, 1);
+        let mut rights = QuoteLimits::new(&params, 1);
         let records = records();
         let scene = &records.scenes[0];
         rights.add(scene.dialogue.iter().find_map(|line| line.speech.as_deref()).expect("the scene has speech"));
@@ -385,8 +385,8 @@ mod tests {
     #[test]
     fn silent_rights_change_nothing() {
         let frame = Scene::frame(&records().scenes).unwrap();
-        let rights = Rights::new(&Params::default(), 0);
-        assert_eq!(Rights::longest(&Params::default()), None);
+        let rights = QuoteLimits::new(&Params::default(), 0);
+        assert_eq!(QuoteLimits::longest(&Params::default()), None);
         assert_eq!(rights.apply("scenes", frame.clone()).unwrap(), frame);
     }
 }

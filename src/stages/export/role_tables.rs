@@ -7,9 +7,9 @@ use polars::prelude::{Column, DataFrame, PolarsResult};
 
 use super::ExportError;
 use super::columns::{ColumnError, Lists, number, share, text};
-use super::groups::Row;
+use super::groups::TableRow;
 use super::tables::framed;
-use super::tally::Tally;
+use super::tally::TableCounts;
 use crate::schema::{
     DialogueTurn, Distinctness, Form, Language, Overlap, RoleGeneral, RoleProfile, RoleSpecific, RoleTally, Split,
     TripletKind,
@@ -19,7 +19,7 @@ use crate::schema::{
 #[derive(Debug, Clone, PartialEq)]
 pub struct HeldOut<T>(pub T);
 
-impl Row for RoleProfile {
+impl TableRow for RoleProfile {
     const CONFIG: &'static str = "roles";
     const SPLIT: &'static str = "train";
 
@@ -27,12 +27,12 @@ impl Row for RoleProfile {
         framed(Self::CONFIG, &rows.iter().collect::<Vec<_>>(), roles)
     }
 
-    fn count(&self, tally: &mut Tally) {
+    fn count(&self, tally: &mut TableCounts) {
         tally.language(self.language);
     }
 }
 
-impl Row for RoleSpecific {
+impl TableRow for RoleSpecific {
     const CONFIG: &'static str = "role_specific";
     const SPLIT: &'static str = "train";
 
@@ -40,12 +40,12 @@ impl Row for RoleSpecific {
         framed(Self::CONFIG, &rows.iter().collect::<Vec<_>>(), specific)
     }
 
-    fn count(&self, tally: &mut Tally) {
+    fn count(&self, tally: &mut TableCounts) {
         tally.language(self.language);
     }
 }
 
-impl Row for RoleGeneral {
+impl TableRow for RoleGeneral {
     const CONFIG: &'static str = "role_general";
     const SPLIT: &'static str = "train";
 
@@ -53,12 +53,12 @@ impl Row for RoleGeneral {
         framed(Self::CONFIG, &rows.iter().collect::<Vec<_>>(), general)
     }
 
-    fn count(&self, tally: &mut Tally) {
+    fn count(&self, tally: &mut TableCounts) {
         tally.language(self.language);
     }
 }
 
-impl Row for HeldOut<RoleSpecific> {
+impl TableRow for HeldOut<RoleSpecific> {
     const CONFIG: &'static str = RoleSpecific::CONFIG;
     const SPLIT: &'static str = "test";
 
@@ -66,12 +66,12 @@ impl Row for HeldOut<RoleSpecific> {
         framed(Self::CONFIG, &rows.iter().map(|row| &row.0).collect::<Vec<_>>(), specific)
     }
 
-    fn count(&self, tally: &mut Tally) {
+    fn count(&self, tally: &mut TableCounts) {
         self.0.count(tally);
     }
 }
 
-impl Row for HeldOut<RoleGeneral> {
+impl TableRow for HeldOut<RoleGeneral> {
     const CONFIG: &'static str = RoleGeneral::CONFIG;
     const SPLIT: &'static str = "test";
 
@@ -79,7 +79,7 @@ impl Row for HeldOut<RoleGeneral> {
         framed(Self::CONFIG, &rows.iter().map(|row| &row.0).collect::<Vec<_>>(), general)
     }
 
-    fn count(&self, tally: &mut Tally) {
+    fn count(&self, tally: &mut TableCounts) {
         self.0.count(tally);
     }
 }
@@ -252,7 +252,7 @@ pub(crate) mod tests {
 
     /// Returns the config, split and frame of each table.
     pub(crate) fn frames(rows: &RoleRows) -> Vec<(String, String, DataFrame)> {
-        fn of<T: Row>(rows: &[T]) -> Option<(String, String, DataFrame)> {
+        fn of<T: TableRow>(rows: &[T]) -> Option<(String, String, DataFrame)> {
             let frame = (!rows.is_empty()).then(|| T::frame(rows).unwrap())?;
             Some((T::CONFIG.to_owned(), T::SPLIT.to_owned(), frame))
         }

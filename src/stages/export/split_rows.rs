@@ -1,4 +1,4 @@
-//! Regroups the rows of a data set whose splits changed. [`revision`](crate::dataset::card_update) updates its card.
+//! Regroups the rows of a data set whose splits changed.
 
 use polars::prelude::DataFrame;
 
@@ -8,7 +8,7 @@ use super::groups::{GROUP_BYTES, GROUP_ROWS};
 
 /// Collects the rows of one split into row groups.
 #[derive(Debug, Default)]
-pub struct Groups {
+pub struct RowGroups {
     rows: usize,
     bytes: ArrowBytes,
     group: Option<(DataFrame, usize)>,
@@ -25,7 +25,7 @@ pub struct SplitRows {
     pub bytes: usize,
 }
 
-impl Groups {
+impl RowGroups {
     /// Adds rows. Returns a group when it is full.
     pub fn add(&mut self, config: &'static str, frame: DataFrame) -> Result<Option<DataFrame>, ExportError> {
         let before = self.bytes.total();

@@ -5,14 +5,14 @@ use polars::prelude::{Column, DataFrame, PolarsResult};
 
 use super::ExportError;
 use super::columns::{ColumnError, Lists, flag, number, score, share, text};
-use super::groups::Row;
-use super::tally::Tally;
+use super::groups::TableRow;
+use super::tally::TableCounts;
 use crate::schema::{
     Attribute, Candidate, CastMember, Character, Conversation, EndedBy, Grounded, Line, Message, Motivation, Quality,
     Reject, Sample, Scene, SceneCharacter, Turn, Utterance, Verdict, Visibility,
 };
 
-fn frame<T: Row>(
+fn frame<T: TableRow>(
     rows: &[T],
     columns: impl FnOnce(&[&T]) -> Result<Vec<Column>, ColumnError>,
 ) -> Result<DataFrame, ExportError> {
@@ -32,7 +32,7 @@ pub(super) fn framed<T>(
     })
 }
 
-impl Row for Sample {
+impl TableRow for Sample {
     const CONFIG: &'static str = "samples";
     const SPLIT: &'static str = "test";
 
@@ -40,14 +40,14 @@ impl Row for Sample {
         frame(rows, samples)
     }
 
-    fn count(&self, tally: &mut Tally) {
+    fn count(&self, tally: &mut TableCounts) {
         tally.language(self.language);
         tally.sample(&self.dimension, self.language, self.character_type);
         tally.edited += usize::from(self.edit_reason.is_some());
     }
 }
 
-impl Row for Conversation {
+impl TableRow for Conversation {
     const CONFIG: &'static str = "conversations";
     const SPLIT: &'static str = "test";
 
@@ -55,7 +55,7 @@ impl Row for Conversation {
         frame(rows, conversations)
     }
 
-    fn count(&self, tally: &mut Tally) {
+    fn count(&self, tally: &mut TableCounts) {
         tally.language(self.language);
         for score in self.turns.iter().filter_map(|turn| turn.score) {
             tally.score(score);
@@ -63,7 +63,7 @@ impl Row for Conversation {
     }
 }
 
-impl Row for Scene {
+impl TableRow for Scene {
     const CONFIG: &'static str = "scenes";
     const SPLIT: &'static str = "train";
 
@@ -71,12 +71,12 @@ impl Row for Scene {
         frame(rows, scenes)
     }
 
-    fn count(&self, tally: &mut Tally) {
+    fn count(&self, tally: &mut TableCounts) {
         tally.language(self.language);
     }
 }
 
-impl Row for Character {
+impl TableRow for Character {
     const CONFIG: &'static str = "characters";
     const SPLIT: &'static str = "train";
 
@@ -84,12 +84,12 @@ impl Row for Character {
         frame(rows, characters)
     }
 
-    fn count(&self, tally: &mut Tally) {
+    fn count(&self, tally: &mut TableCounts) {
         tally.language(self.language);
     }
 }
 
-impl Row for Reject {
+impl TableRow for Reject {
     const CONFIG: &'static str = "rejected";
     const SPLIT: &'static str = "train";
 
@@ -97,8 +97,8 @@ impl Row for Reject {
         frame(rows, rejected)
     }
 
-    fn count(&self, tally: &mut Tally) {
-        tally.reject(&self.stage, &self.reason);
+    fn count(&self, tally: &mut TableCounts) {
+        tally.reject(self.stage.name(), self.reason.name());
     }
 }
 
@@ -190,9 +190,9 @@ fn characters(rows: &[&Character]) -> Result<Vec<Column>, ColumnError> {
 #[expect(clippy::unnecessary_wraps, reason = "the functions of all configs have the same signature")]
 fn rejected(rows: &[&Reject]) -> Result<Vec<Column>, ColumnError> {
     Ok(vec![
-        text("stage", rows, |row| row.stage.as_str()),
+        text("stage", rows, |row| row.stage.name()),
         text("id", rows, |row| row.id.as_str()),
-        text("reason", rows, |row| row.reason.as_str()),
+        text("reason", rows, |row| row.reason.name()),
         text("detail", rows, |row| row.detail.as_str()),
     ])
 }

@@ -21,14 +21,14 @@ pub struct Table {
     /// The size of the rows in memory.
     pub(super) bytes: ArrowBytes,
     /// The counts over the rows.
-    pub(super) tally: Tally,
+    pub(super) tally: TableCounts,
 }
 
 impl Table {
     /// Creates an empty table with the columns of a frame.
     pub(super) fn new(config: &'static str, split: &'static str, frame: &DataFrame) -> Self {
         let columns = frame.clear();
-        Self { config, split, rows: 0, columns, bytes: ArrowBytes::default(), tally: Tally::default() }
+        Self { config, split, rows: 0, columns, bytes: ArrowBytes::default(), tally: TableCounts::default() }
     }
 
     /// Adds rows. Returns their size in bytes.
@@ -42,7 +42,7 @@ impl Table {
 
 /// Counts over the rows of a table.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct TableCounts {
     /// The languages of the rows.
     pub(super) languages: BTreeSet<&'static str>,
     /// Samples by dimension, then by language and character type.
@@ -55,7 +55,7 @@ pub struct Tally {
     pub(super) rejects: BTreeMap<(String, String), usize>,
 }
 
-impl Tally {
+impl TableCounts {
     pub(super) fn language(&mut self, language: Language) {
         self.languages.insert(language.code());
     }

@@ -4,14 +4,14 @@
 use std::collections::BTreeMap;
 
 use super::asks::{FindScenes, FoundScenes};
-use crate::schema::Language;
+use crate::schema::{Language, RejectReason};
 use crate::text::is_han;
 
 /// The reason why an answer is unusable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Doubt {
     /// The reason of the reject.
-    pub(super) reason: &'static str,
+    pub(super) reason: RejectReason,
     pub(super) detail: String,
     /// What the model is told when it is asked again.
     pub(super) told: String,
@@ -28,7 +28,7 @@ pub(super) fn doubt(ask: &FindScenes, answer: &FoundScenes) -> Option<Doubt> {
     if lines == 0 {
         let talk = talk(ask)?;
         return make(
-            "no_scene",
+            RejectReason::NoScene,
             format!("{talk}, but two answers had no scene"),
             "It had no dialogue, though several people talk with each other in the stretch.",
             "其中没有对话，而这段文字里有几个人在交谈。",
@@ -39,7 +39,7 @@ pub(super) fn doubt(ask: &FindScenes, answer: &FoundScenes) -> Option<Doubt> {
     let summaries = answer.scenes.iter().filter(|scene| is_foreign(&scene.summary, ask.language)).count();
     if foreign * 2 > lines || summaries > 0 {
         return make(
-            "other_language",
+            RejectReason::OtherLanguage,
             format!("{foreign} of {lines} utterances and {summaries} of {scenes} summaries are in another language"),
             "It was in another language. Copy what is said as it stands, and write everything else in English.",
             "其中用了别的语言。对话照录原文，其余各项都用中文写。",
@@ -49,7 +49,7 @@ pub(super) fn doubt(ask: &FindScenes, answer: &FoundScenes) -> Option<Doubt> {
     let (said, held) = (speeches().map(letters).sum::<usize>(), letters(&ask.text));
     if lines > most || said > held + held / 4 + 40 || scenes > most_scenes(ask) {
         return make(
-            "too_much",
+            RejectReason::TooMuch,
             format!("{lines} utterances in {scenes} scenes with {said} letters, from a passage of {held} letters"),
             "It had more lines than the stretch can hold. Give every line once, and only what is said in the text.",
             "其中的对话比这段文字容得下的还多。每句话只写一次，只写原文里说过的。",

@@ -34,7 +34,7 @@ use self::grounding::Ground;
 use self::lexicon::Key;
 use self::scenes::Draft;
 use crate::llm::{AskError, Model};
-use crate::schema::{Attribute, Chunk, Draw, Language, Reject, Scene};
+use crate::schema::{Attribute, Chunk, Draw, Language, Reject, RejectReason, Scene, Stage};
 
 /// The stage's prompt templates, as (name, source).
 pub const PROMPTS: &[(&str, &str)] = &[
@@ -136,7 +136,7 @@ pub async fn extract(
     if drafts.is_empty() && carried.is_none() && !failed {
         let detail =
             format!("no conversation between two or more people in “{}”, {} tokens", chunk.chapter, chunk.tokens);
-        extracted.rejects.push(Reject::new("extract", chunk.id(), "no_scene", detail));
+        extracted.rejects.push(Reject::new(Stage::Extract, chunk.id(), RejectReason::NoScene, detail));
     }
     resume(carried, &mut drafts, book.language);
     let goes_on = chunk.continues || book.goes_on(chunk.end);
@@ -148,7 +148,7 @@ pub async fn extract(
         let Some(draft) = settle(model, params, book, &ground, draft, &mut extracted.rejects).await? else { continue };
         if !starts.insert(draft.start()) {
             let detail = "another scene begins with the same utterance".to_owned();
-            extracted.rejects.push(Reject::new("extract", draft.id(book), "duplicate", detail));
+            extracted.rejects.push(Reject::new(Stage::Extract, draft.id(book), RejectReason::Duplicate, detail));
             continue;
         }
         describe(model, book, chunk.start, draft, &mut extracted).await?;
@@ -181,7 +181,7 @@ async fn find(
         Ok(answer) => answer,
         Err(error) if error.ends_the_run() => return Err(error),
         Err(error) => {
-            rejects.push(Reject::new("extract", chunk.id(), error.reason(), error.detail()));
+            rejects.push(Reject::new(Stage::Extract, chunk.id(), error.reason(), error.detail()));
             return Ok(FoundScenes::default());
         }
     };
@@ -190,10 +190,10 @@ async fn find(
     match model.ask(&again, &draw(true)).await {
         Ok(second) => answer = second,
         Err(error) if error.ends_the_run() => return Err(error),
-        Err(error) => rejects.push(Reject::new("extract", chunk.id(), error.reason(), error.detail())),
+        Err(error) => rejects.push(Reject::new(Stage::Extract, chunk.id(), error.reason(), error.detail())),
     }
     if let Some(doubt) = answer_checks::doubt(&ask, &answer) {
-        rejects.push(Reject::new("extract", chunk.id(), doubt.reason, doubt.detail));
+        rejects.push(Reject::new(Stage::Extract, chunk.id(), doubt.reason, doubt.detail));
         answer_checks::cut(&ask, &mut answer);
     }
     Ok(answer)
@@ -255,12 +255,12 @@ async fn describe(
             let foreign = scenes::leave_foreign_out(&mut answer, book.language);
             if !foreign.is_empty() {
                 let detail = format!("dropped from its description: {}", foreign.join(", "));
-                extracted.rejects.push(Reject::new("extract", &id, "other_language", detail));
+                extracted.rejects.push(Reject::new(Stage::Extract, &id, RejectReason::OtherLanguage, detail));
             }
             let strangers = scenes::strangers(&ask, &answer, book);
             if !strangers.is_empty() {
                 let detail = format!("its description mentions {}, not in its cast", strangers.join(", "));
-                extracted.rejects.push(Reject::new("extract", &id, "unknown_character", detail));
+                extracted.rejects.push(Reject::new(Stage::Extract, &id, RejectReason::UnknownCharacter, detail));
             }
             let scene = scenes::scene(draft, &ask, &answer, book, model.id());
             if !scene.worldview.is_empty() {
@@ -272,7 +272,7 @@ async fn describe(
             extracted.scenes.push(scene);
         }
         Err(error) if error.ends_the_run() => return Err(error),
-        Err(error) => extracted.rejects.push(Reject::new("extract", id, error.reason(), error.detail())),
+        Err(error) => extracted.rejects.push(Reject::new(Stage::Extract, id, error.reason(), error.detail())),
     }
     Ok(())
 }
@@ -541,7 +541,7 @@ mod tests {
     async fn a_chunk_without_talk_leaves_a_reject() {
         let (extracted, records) = whole(Language::En, &Params { min_utterances: 9, ..Params::default() }).await;
         assert!(extracted.scenes.is_empty());
-        assert_eq!((extracted.rejects[0].id.as_str(), extracted.rejects[0].reason.as_str()), ("a-book/0", "no_scene"));
+        assert_eq!((extracted.rejects[0].id.as_str(), extracted.rejects[0].reason.name()), ("a-book/0", "no_scene"));
         assert_eq!(records.len(), 1);
     }
 
@@ -605,7 +605,7 @@ mod tests {
                 }),
             );
             let reject = draft.fault(&Params::default(), &book).expect("ungrounded");
-            assert_eq!(reject.reason, "ungrounded");
+            assert_eq!(reject.reason, RejectReason::Ungrounded);
             assert!(reject.detail.starts_with("1 of 4"), "{}", reject.detail);
             assert_eq!(draft.dialogue[1].grounded, Some(Grounded::Absent));
         }
@@ -618,13 +618,13 @@ mod tests {
             draft.fault(&Params::default(), &book).map(|reject| reject.reason)
         };
         let (first, second) = (line("Anna", "Is anybody there?"), line("Boris", "There is nobody here but me."));
-        assert_eq!(reason(Vec::new()).as_deref(), Some("no_dialogue"));
-        assert_eq!(reason(vec![first.clone(), second]).as_deref(), Some("too_short"));
+        assert_eq!(reason(Vec::new()), Some(RejectReason::NoDialogue));
+        assert_eq!(reason(vec![first.clone(), second]), Some(RejectReason::TooShort));
         let four =
             ["Is anybody there?", "I must see the miller before dark.", "Then you are the miller.", "Who took them?"];
-        assert_eq!(reason(four.map(|speech| line("Anna", speech)).to_vec()).as_deref(), Some("one_speaker"));
+        assert_eq!(reason(four.map(|speech| line("Anna", speech)).to_vec()), Some(RejectReason::OneSpeaker));
         // An utterance can be used only as many times as the book has it.
-        assert_eq!(reason(vec![first.clone(); 4]).as_deref(), Some("too_short"));
+        assert_eq!(reason(vec![first.clone(); 4]), Some(RejectReason::TooShort));
         let wind = FoundLine {
             speaker: "Narrator".to_owned(),
             action: Some("(the wind rises)".to_owned()),

@@ -13,7 +13,7 @@ use super::grounding::{Found, Ground, Taken};
 use super::scenes::{Draft, round};
 use crate::llm::{Ask, AskError, Model};
 use crate::prompt::{PromptError, Prompts};
-use crate::schema::{Draw, Grounded, Language, Message, Reject};
+use crate::schema::{Draw, Grounded, Language, Message, Reject, RejectReason, Stage};
 
 /// The maximum number of utterances in one call.
 const MOST_LINES: usize = 24;
@@ -104,7 +104,7 @@ pub(super) async fn repair(
             Ok(answer) => take(answer, shown, params, ground, draft),
             Err(error) if error.ends_the_run() => return Err(error),
             Err(error) => {
-                rejects.push(Reject::new("extract", format!("{id}/repair"), error.reason(), error.detail()));
+                rejects.push(Reject::new(Stage::Extract, format!("{id}/repair"), error.reason(), error.detail()));
                 break;
             }
         }
@@ -130,7 +130,7 @@ pub(super) fn leave_out(draft: &mut Draft, params: &Params, book: &BookFacts, gr
             write!(detail, "; the highest similarity in the book is {}", round(found.similarity))
                 .expect("writing to a string cannot fail");
         }
-        rejects.push(Reject::new("extract", format!("{id}#{at}"), "not_in_book", detail));
+        rejects.push(Reject::new(Stage::Extract, format!("{id}#{at}"), RejectReason::NotInBook, detail));
     }
     draft.left_out += u32::try_from(missing.len()).unwrap_or(u32::MAX);
     draft.dialogue.retain(|line| line.grounded != Some(Grounded::Absent));

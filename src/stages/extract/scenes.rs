@@ -9,7 +9,10 @@ use super::book_index::BookFacts;
 use super::grounding::{Ground, Taken};
 use super::lexicon::Key;
 use super::naming::{canonical, known};
-use crate::schema::{Attribute, Chunk, Grounded, Language, Motivation, Reject, Scene, SceneCharacter, Utterance, slug};
+use crate::schema::{
+    Attribute, Chunk, Grounded, Language, Motivation, Reject, RejectReason, Scene, SceneCharacter, Stage, Utterance,
+    slug,
+};
 use crate::text::is_han;
 
 /// A scene before its description.
@@ -29,7 +32,7 @@ pub(crate) struct Draft {
     /// The number of its utterances that repeat the previous passage.
     pub(super) seam: u32,
     /// Other parts that were dropped, as reason and detail.
-    pub(super) notes: Vec<(&'static str, String)>,
+    pub(super) notes: Vec<(RejectReason, String)>,
 }
 
 impl Draft {
@@ -108,19 +111,19 @@ impl Draft {
     /// Returns rejects for the parts that were dropped.
     pub(super) fn rejects(&mut self, book: &BookFacts) -> Vec<Reject> {
         let id = self.id(book);
-        self.notes.drain(..).map(|(reason, detail)| Reject::new("extract", &id, reason, detail)).collect()
+        self.notes.drain(..).map(|(reason, detail)| Reject::new(Stage::Extract, &id, reason, detail)).collect()
     }
 
     /// Returns why it is not a valid scene, if so.
     pub(super) fn fault(&self, params: &Params, book: &BookFacts) -> Option<Reject> {
-        let reject = |reason, detail: String| Some(Reject::new("extract", self.id(book), reason, detail));
+        let reject = |reason, detail: String| Some(Reject::new(Stage::Extract, self.id(book), reason, detail));
         let said = || self.dialogue.iter().filter_map(|line| line.speech.as_deref());
         let lines = said().count();
         let all = lines + self.left_out as usize;
         let speakers = self.speakers();
         let grounding = self.grounding();
         if all == 0 {
-            return reject("no_dialogue", "nobody speaks in it".to_owned());
+            return reject(RejectReason::NoDialogue, "nobody speaks in it".to_owned());
         }
         // Grounding is checked before length: for an invented scene the other counts mean nothing.
         if grounding < params.min_grounding {
@@ -131,16 +134,22 @@ impl Draft {
             );
             let foreign = said().filter(|speech| is_foreign(speech, book.language)).count();
             if foreign * 2 > lines {
-                return reject("other_language", format!("{foreign} utterances are in another language; {detail}"));
+                return reject(
+                    RejectReason::OtherLanguage,
+                    format!("{foreign} utterances are in another language; {detail}"),
+                );
             }
-            return reject("ungrounded", detail);
+            return reject(RejectReason::Ungrounded, detail);
         }
         if lines < params.min_utterances as usize {
-            return reject("too_short", format!("{lines} utterances, the minimum is {}", params.min_utterances));
+            return reject(
+                RejectReason::TooShort,
+                format!("{lines} utterances, the minimum is {}", params.min_utterances),
+            );
         }
         if speakers.len() < 2 {
             return reject(
-                "one_speaker",
+                RejectReason::OneSpeaker,
                 format!("only {} speaks in its {lines} utterances", speakers.first().unwrap_or(&"no one")),
             );
         }
@@ -242,18 +251,21 @@ impl Reader<'_> {
                 Read::Repeated(_, speech) => count(&mut repeated, speech),
             }
         }
-        let mut notes: Vec<(&'static str, String)> = Vec::new();
+        let mut notes: Vec<(RejectReason, String)> = Vec::new();
         for (name, lines) in &strangers {
             notes.push((
-                "unknown_speaker",
+                RejectReason::UnknownSpeaker,
                 format!("“{name}”, the speaker of {lines} of its utterances, does not occur in the text"),
             ));
         }
         for (speech, count) in &repeated {
-            notes.push(("repeated_line", format!("“{speech}” occurs {count} times fewer in the book")));
+            notes.push((RejectReason::RepeatedLine, format!("“{speech}” occurs {count} times fewer in the book")));
         }
         if foreign > 0 {
-            notes.push(("other_language", format!("{foreign} actions and thoughts of its utterances were dropped")));
+            notes.push((
+                RejectReason::OtherLanguage,
+                format!("{foreign} actions and thoughts of its utterances were dropped"),
+            ));
         }
         let mut characters: Vec<String> = Vec::new();
         let mut unknown: Vec<&str> = Vec::new();
@@ -270,13 +282,13 @@ impl Reader<'_> {
         }
         if !unknown.is_empty() {
             notes.push((
-                "unknown_character",
+                RejectReason::UnknownCharacter,
                 format!("members of its cast that do not occur in the text: {}", unknown.join(", ")),
             ));
         }
         let mut summary = scene.summary.trim().to_owned();
         if is_foreign(&summary, book.language) {
-            notes.push(("other_language", format!("its summary was dropped: {summary}")));
+            notes.push((RejectReason::OtherLanguage, format!("its summary was dropped: {summary}")));
             summary.clear();
         }
         let edge = |words: &str, from: u32| self.ground.locate(words, from, self.params.min_similarity);

@@ -8,7 +8,7 @@ use rand::seq::SliceRandom as _;
 use super::asks::Exchange;
 use super::params::Params;
 use super::role::Role;
-use crate::schema::{Instruction, Language, Reject};
+use crate::schema::{Instruction, Language, Reject, RejectReason, Stage};
 use crate::seed::seeded;
 use crate::text::bm25::Index;
 use crate::text::duplicates::{Keep, duplicates};
@@ -40,7 +40,7 @@ pub fn select_instructions(
 ) -> (Vec<GeneralInstruction>, Vec<Reject>) {
     let mut rejects = Vec::new();
     let reject =
-        |id: &str, reason: &str, detail: String| Reject::new("instruct", format!("general/{id}"), reason, detail);
+        |id: &str, reason, detail: String| Reject::new(Stage::Instruct, format!("general/{id}"), reason, detail);
     let mut taken = Vec::new();
     for language in Language::ALL {
         let most = usize::try_from(*params.max_instruction.get(language)).unwrap_or(usize::MAX);
@@ -49,7 +49,7 @@ pub fn select_instructions(
             let size = length(&general.text, language) + length(&general.answer, language);
             if size >= most {
                 let detail = format!("its length with the answer is {size}, which must be less than {most}");
-                rejects.push(reject(&general.id, "long_instruction", detail));
+                rejects.push(reject(&general.id, RejectReason::LongInstruction, detail));
             } else {
                 fit.push(general);
             }
@@ -62,7 +62,7 @@ pub fn select_instructions(
             match verdict.nearest {
                 Some(nearest) if !verdict.kept => {
                     let detail = format!("it is similar to `general/{}` ({:.2})", fit[nearest].id, verdict.similarity);
-                    rejects.push(reject(&general.id, "duplicate", detail));
+                    rejects.push(reject(&general.id, RejectReason::Duplicate, detail));
                 }
                 _ => kept.push(general.clone()),
             }
@@ -71,7 +71,7 @@ pub fn select_instructions(
         if kept.len() > most {
             kept.shuffle(&mut seeded(seed, &["instruct", "general", language.code()]));
             for general in kept.drain(most..) {
-                rejects.push(reject(&general.id, "not_sampled", format!("only {most} are sampled")));
+                rejects.push(reject(&general.id, RejectReason::NotSampled, format!("only {most} are sampled")));
             }
         }
         kept.sort_by(|a, b| a.id.cmp(&b.id));
@@ -175,7 +175,7 @@ mod tests {
         }
     }
 
-    fn taken(params: &Params, given: &[Instruction]) -> (Vec<String>, Vec<String>) {
+    fn taken(params: &Params, given: &[Instruction]) -> (Vec<String>, Vec<RejectReason>) {
         let (taken, rejects) = select_instructions(params, given, 7, NonZeroUsize::MIN);
         let texts = taken.into_iter().map(|general| format!("{} {}", general.language, general.text)).collect();
         (texts, rejects.into_iter().map(|reject| reject.reason).collect())
@@ -188,9 +188,9 @@ mod tests {
             &Params::default(),
             &[instruction("Say a word", &answer(96)), instruction("Count again now", &answer(97))],
         );
-        assert_eq!((kept, rejects), (vec!["en Say a word".to_owned()], vec!["long_instruction".to_owned()]));
+        assert_eq!((kept, rejects), (vec!["en Say a word".to_owned()], vec![RejectReason::LongInstruction]));
         let (kept, rejects) = taken(&Params::default(), &[instruction("写字", &"字".repeat(199))]);
-        assert_eq!((kept.len(), rejects), (0, vec!["long_instruction".to_owned()]));
+        assert_eq!((kept.len(), rejects), (0, vec![RejectReason::LongInstruction]));
     }
 
     #[test]
@@ -202,7 +202,7 @@ mod tests {
             instruction("说出三条欧洲的河。", "莱茵河、卢瓦尔河、波河。"),
         ];
         let (kept, rejects) = taken(&Params::default(), &given);
-        assert_eq!((kept.len(), rejects), (3, vec!["duplicate".to_owned()]));
+        assert_eq!((kept.len(), rejects), (3, vec![RejectReason::Duplicate]));
         let mut other = given.clone();
         other.reverse();
         assert_eq!(taken(&Params::default(), &other).0, kept);
@@ -230,7 +230,7 @@ mod tests {
         ];
         let params = Params { max_instructions: ByLanguage { en: 2, zh: 2 }, ..Params::default() };
         let (kept, rejects) = taken(&params, &given);
-        assert_eq!((kept.len(), rejects), (2, vec!["not_sampled".to_owned()]));
+        assert_eq!((kept.len(), rejects), (2, vec![RejectReason::NotSampled]));
     }
 
     #[test]

@@ -15,7 +15,8 @@ use super::role::{DESCRIPTION, ExampleLines, Role, segments};
 use super::rows::{Fault, fault};
 use crate::llm::{AskError, Model};
 use crate::schema::{
-    Distinctness, Draw, Form, Reject, RoleCall, RoleGeneral, RoleProfile, RoleSpecific, Split, TripletKind,
+    Distinctness, Draw, Form, Reject, RejectReason, RoleCall, RoleGeneral, RoleProfile, RoleSpecific, Split, Stage,
+    TripletKind,
 };
 
 /// Concurrent calls per role; the model's own limits are lower.
@@ -60,7 +61,7 @@ pub async fn grade_speech(model: &Model, role: &Role) -> Result<Result<Distinctn
     match model.ask(&ask, &Draw::role(&role.id, RoleCall::Grade)).await {
         Ok(grade) => Ok(Ok(grade.distinctness)),
         Err(error) if error.ends_the_run() => Err(error),
-        Err(error) => Ok(Err(Reject::new("instruct", &role.id, error.reason(), error.detail()))),
+        Err(error) => Ok(Err(Reject::new(Stage::Instruct, &role.id, error.reason(), error.detail()))),
     }
 }
 
@@ -336,14 +337,14 @@ async fn replies(
             match reply_kind(params.replies, n, &reply, &names) {
                 ReplyKind::Baseline => baseline = Some(reply),
                 ReplyKind::Unclean(fault) => {
-                    rejects.push(Reject::new("instruct", format!("{id}/{n}"), fault.name(), reply));
+                    rejects.push(Reject::new(Stage::Instruct, format!("{id}/{n}"), fault.reason(), reply));
                 }
                 ReplyKind::Clean => generated.push(reply),
             }
         }
         if generated.is_empty() {
             let detail = "no reply passed cleaning".to_owned();
-            rejects.push(Reject::new("instruct", id, "none_left", detail));
+            rejects.push(Reject::new(Stage::Instruct, id, RejectReason::NoneLeft, detail));
             continue;
         }
         rows.push(RoleGeneral {
@@ -388,7 +389,7 @@ fn answered<T>(answer: Result<T, AskError>, id: &str, rejects: &mut Vec<Reject>)
         Ok(answer) => Ok(Some(answer)),
         Err(error) if error.ends_the_run() => Err(error),
         Err(error) => {
-            rejects.push(Reject::new("instruct", id, error.reason(), error.detail()));
+            rejects.push(Reject::new(Stage::Instruct, id, error.reason(), error.detail()));
             Ok(None)
         }
     }

@@ -299,7 +299,7 @@ mod tests {
         for (text, fault) in [(answer("XX", 2), "dimension"), (answer("CR", 0), "score"), (answer("CR", 6), "score")] {
             let error = select(&judge(Some(&text)), &Params::default(), &table, pair(Language::En), other).await;
             let error = error.expect_err("the answer violates the schema");
-            assert_eq!(error.reason(), "bad_reply");
+            assert_eq!(error.reason(), crate::schema::RejectReason::BadReply);
             assert!(error.to_string().contains(fault), "{error}");
         }
     }

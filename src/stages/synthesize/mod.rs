@@ -35,7 +35,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::llm::{AskError, Model};
-use crate::schema::{ByLanguage, Character, CharacterType, Draw, Language, Reject, WorldCall, WorldStep, slug};
+use crate::schema::{
+    ByLanguage, Character, CharacterType, Draw, Language, Reject, RejectReason, Stage, WorldCall, WorldStep, slug,
+};
 use refinement::{Refined, refined};
 
 /// The stage's prompt templates: (name, source).
@@ -181,7 +183,7 @@ pub async fn synthesize(
         Err(error) => {
             // A call that failed at the server may succeed when the run is resumed.
             synthesized.left_out = if refinement::is_kept(&error) { wanted } else { 0 };
-            synthesized.rejects.push(Reject::new("synthesize", id, error.reason(), error.detail()));
+            synthesized.rejects.push(Reject::new(Stage::Synthesize, id, error.reason(), error.detail()));
         }
     }
     Ok(synthesized)
@@ -222,7 +224,7 @@ async fn people(
         if let Some(whose) =
             known::borrowed(model, sheet, language, draw(WorldStep::Characters)(WorldCall::KnownFigure)).await?
         {
-            rejects.push(Reject::new("synthesize", slug(&sheet.name), "resembles_known", whose));
+            rejects.push(Reject::new(Stage::Synthesize, slug(&sheet.name), RejectReason::ResemblesKnown, whose));
         }
     }
     let ask = MakeScene { language, world: world.clone(), characters: characters.clone(), draft: None };

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use super::faults::clash;
 use crate::offline::synthesize::tables::texts;
-use crate::schema::{Attribute, Character, Language, Reject};
+use crate::schema::{Attribute, Character, Language, Reject, RejectReason, Stage};
 use crate::text::bm25::{B, K1, Terms, idf};
 use crate::text::float;
 
@@ -49,7 +49,7 @@ impl Resemblance {
     /// Returns the reject of a character that is dropped because of this resemblance.
     #[must_use]
     pub fn reject(&self, character: &Character) -> Reject {
-        Reject::new("synthesize", character.id.clone(), "resembles", self.told(character))
+        Reject::new(Stage::Synthesize, character.id.clone(), RejectReason::Resembles, self.told(character))
     }
 
     /// Describes the resemblance.
@@ -230,7 +230,7 @@ mod tests {
         let found = resembles(&one, &[same_alias]).expect("the names are equal");
         assert_eq!(found.likeness, Likeness::Name);
         let reject = found.reject(&one);
-        assert_eq!((reject.id.as_str(), reject.reason.as_str()), ("hob-wragg", "resembles"));
+        assert_eq!((reject.id.as_str(), reject.reason.name()), ("hob-wragg", "resembles"));
         assert!(reject.detail.contains("The Warden"), "{}", reject.detail);
         let known = [same_words];
         assert_eq!(resembles(&known[0], &known), None);

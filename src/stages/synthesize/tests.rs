@@ -221,10 +221,7 @@ fn a_lost_world_is_a_reject_and_an_end_of_the_run_an_error() {
     assert_eq!(made.characters, []);
     assert_eq!((made.rejects.len(), made.left_out), (1, 2));
     let reject = &made.rejects[0];
-    assert_eq!(
-        (reject.stage.as_str(), reject.id.as_str(), reject.reason.as_str()),
-        ("synthesize", "en/0", "bad_reply")
-    );
+    assert_eq!((reject.stage.name(), reject.id.as_str(), reject.reason.name()), ("synthesize", "en/0", "bad_reply"));
 }
 
 fn sheets(language: Language) -> (MakeCharacters, Sheets) {

@@ -36,9 +36,9 @@ pub(super) struct Frame {
 }
 
 /// Compresses a file of lines into another file, which is renamed when it is complete. Returns the frames.
-pub(super) fn pack(plain: &Path, packed: &Path) -> Result<Vec<Frame>, StoreError> {
+pub(super) fn compress_file(plain: &Path, compressed: &Path) -> Result<Vec<Frame>, StoreError> {
     let lines = File::open(plain).map_err(StoreError::io("open", plain))?;
-    let path = new(packed);
+    let path = new(compressed);
     let write = || {
         let mut lines = BufReader::with_capacity(FRAME, lines);
         let mut file = BufWriter::with_capacity(FRAME, File::create(&path)?);
@@ -60,16 +60,16 @@ pub(super) fn pack(plain: &Path, packed: &Path) -> Result<Vec<Frame>, StoreError
             at += u64::from(length);
         }
         file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
-        std::fs::rename(&path, packed)?;
+        std::fs::rename(&path, compressed)?;
         Ok(frames)
     };
     let frames = write().map_err(StoreError::io("compress", plain))?;
-    atomic::sync_folder(folder(packed))?;
+    atomic::sync_folder(folder(compressed))?;
     Ok(frames)
 }
 
 /// Decompresses a frame.
-pub(super) fn unpack(frame: &[u8]) -> io::Result<Vec<u8>> {
+pub(super) fn decompress(frame: &[u8]) -> io::Result<Vec<u8>> {
     let damaged = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what);
     let length = zstd_safe::get_frame_content_size(frame).ok().flatten().filter(|length| *length <= LONGEST);
     let length = length.and_then(|length| usize::try_from(length).ok()).ok_or_else(|| damaged("not a valid frame"))?;
@@ -79,13 +79,13 @@ pub(super) fn unpack(frame: &[u8]) -> io::Result<Vec<u8>> {
 
 /// Calls `each` with the lines of every frame of a compressed segment. Returns the frames and the number of damaged
 /// places.
-pub(super) fn walk(bytes: &[u8], mut each: impl FnMut(&[u8])) -> (Vec<Frame>, u64) {
+pub(super) fn decompress_frames(bytes: &[u8], mut each: impl FnMut(&[u8])) -> (Vec<Frame>, u64) {
     let (mut frames, mut damaged, mut is_lost) = (Vec::new(), 0, false);
     let (mut offset, mut at) = (0, 0);
     while at < bytes.len() {
         let rest = &bytes[at..];
         let length = zstd_safe::find_frame_compressed_size(rest).ok().filter(|length| *length <= rest.len());
-        let text = length.and_then(|length| unpack(&rest[..length]).ok().zip(u32::try_from(length).ok()));
+        let text = length.and_then(|length| decompress(&rest[..length]).ok().zip(u32::try_from(length).ok()));
         if let Some((text, length)) = text {
             each(&text);
             frames.push(Frame { offset, at: at as u64, length });
@@ -112,16 +112,16 @@ mod tests {
     #[test]
     fn what_is_left_of_a_damaged_file_is_read() {
         let folder = tempfile::tempdir().unwrap();
-        let [plain, packed] = ["a.jsonl", "a.jsonl.zst"].map(|name| folder.path().join(name));
+        let [plain, compressed] = ["a.jsonl", "a.jsonl.zst"].map(|name| folder.path().join(name));
         let lines: Vec<String> =
             (0..6000_u32).map(|n| format!("{{\"{n}\":\"{}，好。\"}}\n", n.wrapping_mul(n))).collect();
         fs::write(&plain, lines.concat().repeat(3)).unwrap();
-        let frames = pack(&plain, &packed).unwrap();
+        let frames = compress_file(&plain, &compressed).unwrap();
         assert!(frames.len() > 3, "{}", frames.len());
-        let bytes = fs::read(&packed).unwrap();
+        let bytes = fs::read(&compressed).unwrap();
         let read = |bytes: &[u8]| {
             let mut parts = Vec::new();
-            let (frames, damaged) = walk(bytes, |text| parts.push(text.to_vec()));
+            let (frames, damaged) = decompress_frames(bytes, |text| parts.push(text.to_vec()));
             (parts, frames, damaged)
         };
         let (whole, again, damaged) = read(&bytes);

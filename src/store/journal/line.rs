@@ -21,12 +21,12 @@ const PART: usize = 256;
 ///
 /// There is one per record in memory, so it is packed into twelve bytes: up to 16 million segments of 1 TiB.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
+pub(super) struct Position {
     at: [u8; 8],
     length: u32,
 }
 
-impl Place {
+impl Position {
     const OFFSET_BITS: u32 = 40;
 
     pub(super) fn new(segment: u32, offset: u64, length: u32) -> Self {
@@ -51,7 +51,7 @@ impl Place {
 pub(super) type Hash = [u8; 16];
 
 /// The position of every record, by the hash of its key.
-pub(super) type Index = HashMap<Hash, Place>;
+pub(super) type Index = HashMap<Hash, Position>;
 
 /// A record as its line stores it.
 #[derive(Serialize, Deserialize)]
@@ -171,12 +171,12 @@ fn check(value: &[u8]) -> String {
 }
 
 /// Appends a line to a batch that will be written at offset `end` of a segment. Returns the position of its value.
-pub(super) fn append(batch: &mut Vec<u8>, segment: u32, end: u64, kind: &str, value: &str) -> Place {
+pub(super) fn append(batch: &mut Vec<u8>, segment: u32, end: u64, kind: &str, value: &str) -> Position {
     batch.extend_from_slice(format!("{{\"check\":\"{}\",\"{kind}\":", check(value.as_bytes())).as_bytes());
     let offset = end + batch.len() as u64;
     batch.extend_from_slice(value.as_bytes());
     batch.extend_from_slice(b"}\n");
-    Place::new(segment, offset, u32::try_from(value.len()).expect("records are shorter than 4 GiB"))
+    Position::new(segment, offset, u32::try_from(value.len()).expect("records are shorter than 4 GiB"))
 }
 
 /// Parses a line. Returns whether it is a record, its hash in the index, and the offset and length of its value within

@@ -10,7 +10,7 @@
 
 mod frames;
 mod line;
-mod pages;
+mod record_reader;
 mod scan;
 mod segment;
 mod view;
@@ -30,9 +30,9 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use tokio::sync::oneshot;
 
-use self::pages::{Pages, Source};
-use self::scan::{Closed, Paid, add, closed_segments, pay, plain};
-use self::segment::Form;
+use self::record_reader::{RecordReader, Source};
+use self::scan::{Closed, UsageByModel, add, add_usage, closed_segments, plain};
+use self::segment::SegmentForm;
 use self::writer::{Job, Writer, acknowledge, compress};
 use super::atomic;
 use super::error::StoreError;
@@ -56,10 +56,10 @@ impl Default for JournalOptions {
 /// The journal on disk.
 #[derive(Debug)]
 pub struct FileJournal {
-    pages: Arc<Pages>,
+    pages: Arc<RecordReader>,
     sender: Option<Sender<Job>>,
     threads: Vec<JoinHandle<()>>,
-    paid: Paid,
+    paid: UsageByModel,
     damaged: u64,
     cut: u64,
 }
@@ -86,7 +86,7 @@ impl FileJournal {
         let Closed { mut index, mut sources, mut damaged, mut paid, .. } = closed_segments(path, &segments)?;
         let scan = plain(&file, number, path, |_| {})?;
         add(&mut index, &scan.records);
-        pay(&mut paid, &scan.paid);
+        add_usage(&mut paid, &scan.paid);
         damaged += scan.damaged;
         // If a part of a text is damaged, the text cannot be read. So all texts are written again when they are used
         // next.
@@ -96,9 +96,9 @@ impl FileJournal {
         }
         let appended = file.try_clone().map_err(StoreError::io("open", path))?;
         sources.insert(number, Source::Plain(file));
-        let pages = Pages::new(path, index, sources);
+        let pages = RecordReader::new(path, index, sources);
         let (full, numbers) = channel();
-        for (number, _) in segments.iter().filter(|(_, form)| **form == Form::Plain) {
+        for (number, _) in segments.iter().filter(|(_, form)| **form == SegmentForm::Plain) {
             full.send(*number).expect("the receiver is alive in this function");
         }
         let (sender, jobs) = channel();
@@ -107,7 +107,7 @@ impl FileJournal {
         let (file, failed) = (Arc::new(appended), Arc::<OnceLock<_>>::default());
         let (written, synced) = channel();
         let acknowledged = (Arc::clone(&pages), Arc::clone(&failed), options.sync);
-        let packed = Arc::clone(&pages);
+        let compressed = Arc::clone(&pages);
         let writer = Writer { pages: Arc::clone(&pages), file, segment, end, texts, options, failed, written, full };
         let thread = |work: Box<dyn FnOnce() + Send>| {
             let thread = std::thread::Builder::new().name("journal".to_owned()).spawn(work);
@@ -120,7 +120,7 @@ impl FileJournal {
                 let (pages, failed, sync) = acknowledged;
                 acknowledge(&pages, &synced, &failed, sync);
             }))?,
-            thread(Box::new(move || compress(&packed, &numbers)))?,
+            thread(Box::new(move || compress(&compressed, &numbers)))?,
         ];
         Ok(Self { pages, sender: Some(sender), threads, paid, damaged, cut: scan.length - scan.end })
     }
@@ -579,26 +579,26 @@ mod tests {
         let closed = |form| segment::closed(&path, 1, form);
         let steps: [(&str, &dyn Fn()); 6] = [
             ("the next one is begun", &|| fs::write(segment::new(&path), &segment::header(2)[..9]).unwrap()),
-            ("it has its number", &|| fs::rename(&path, closed(Form::Plain)).unwrap()),
+            ("it has its number", &|| fs::rename(&path, closed(SegmentForm::Plain)).unwrap()),
             ("the next one is there", &|| drop(segment::rotate(&path, 1).unwrap())),
             ("half of it is compressed", &|| {
                 segment::rotate(&path, 1).unwrap();
-                fs::write(segment::new(&closed(Form::Packed)), "half").unwrap();
+                fs::write(segment::new(&closed(SegmentForm::Compressed)), "half").unwrap();
             }),
             ("it is compressed", &|| {
                 segment::rotate(&path, 1).unwrap();
-                frames::pack(&closed(Form::Plain), &closed(Form::Packed)).unwrap();
+                frames::compress_file(&closed(SegmentForm::Plain), &closed(SegmentForm::Compressed)).unwrap();
             }),
             ("the uncompressed one is gone", &|| {
                 segment::rotate(&path, 1).unwrap();
-                frames::pack(&closed(Form::Plain), &closed(Form::Packed)).unwrap();
-                fs::remove_file(closed(Form::Plain)).unwrap();
+                frames::compress_file(&closed(SegmentForm::Plain), &closed(SegmentForm::Compressed)).unwrap();
+                fs::remove_file(closed(SegmentForm::Plain)).unwrap();
             }),
         ];
         for (step, crash) in steps {
             begin();
             crash();
-            if path.exists() || closed(Form::Plain).exists() {
+            if path.exists() || closed(SegmentForm::Plain).exists() {
                 let view = JournalView::open(&path).unwrap();
                 assert_eq!((view.len(), view.damaged()), (10, 0), "{step}");
             }
@@ -623,7 +623,7 @@ mod tests {
             write(&journal, record).unwrap();
         }
         drop(journal);
-        let damaged = segment::closed(&path, 3, Form::Packed);
+        let damaged = segment::closed(&path, 3, SegmentForm::Compressed);
         let mut bytes = fs::read(&damaged).unwrap();
         bytes[100] ^= 4;
         fs::write(&damaged, bytes).unwrap();
@@ -647,7 +647,7 @@ mod tests {
             write(&journal, &record).unwrap();
         }
         drop(journal);
-        let second = segment::closed(&path, 2, Form::Packed);
+        let second = segment::closed(&path, 2, SegmentForm::Compressed);
         fs::remove_file(&second).unwrap();
         for error in [FileJournal::open(&path).expect_err("no"), JournalView::open(&path).expect_err("no")] {
             assert!(
@@ -658,7 +658,7 @@ mod tests {
         }
         fs::write(&second, "").unwrap();
         assert!(FileJournal::open(&path).unwrap().len() < 20, "an empty file accepts the loss of its records");
-        fs::write(segment::closed(&path, 2, Form::Plain), "{\"dramaturg_journal\":9}\n").unwrap();
+        fs::write(segment::closed(&path, 2, SegmentForm::Plain), "{\"dramaturg_journal\":9}\n").unwrap();
         let error = FileJournal::open(&path).expect_err("the format is newer").to_string();
         assert!(
             error.ends_with("format version 9 is newer than the latest supported version 2; update dramaturg"),

@@ -8,15 +8,15 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::frames::{Frame, walk};
-use super::line::{Hash, Index, Place, paid, read_line};
-use super::pages::Source;
-use super::segment::{Form, closed, read_header};
+use super::frames::{Frame, decompress_frames};
+use super::line::{Hash, Index, Position, paid, read_line};
+use super::record_reader::Source;
+use super::segment::{SegmentForm, closed, read_header};
 use crate::llm::Usage;
 use crate::store::error::StoreError;
 
 /// Adds records to an index. Of records with the same key the last one written wins, whichever segment is added first.
-pub(super) fn add(index: &mut Index, records: &[(Hash, Place)]) {
+pub(super) fn add(index: &mut Index, records: &[(Hash, Position)]) {
     for (key, place) in records {
         let known = index.entry(*key).or_insert(*place);
         *known = (*known).max(*place);
@@ -24,10 +24,10 @@ pub(super) fn add(index: &mut Index, records: &[(Hash, Place)]) {
 }
 
 /// The token usage of records, by model.
-pub(super) type Paid = BTreeMap<String, Usage>;
+pub(super) type UsageByModel = BTreeMap<String, Usage>;
 
 /// Adds the token usage in `more` to `paid`.
-pub(super) fn pay(paid: &mut Paid, more: &Paid) {
+pub(super) fn add_usage(paid: &mut UsageByModel, more: &UsageByModel) {
     for (model, usage) in more {
         paid.entry(model.clone()).or_default().add(usage);
     }
@@ -37,10 +37,10 @@ pub(super) fn pay(paid: &mut Paid, more: &Paid) {
 #[derive(Debug, Default)]
 pub(super) struct Scan {
     segment: u32,
-    pub(super) records: Vec<(Hash, Place)>,
-    pub(super) texts: Vec<(Hash, Place)>,
+    pub(super) records: Vec<(Hash, Position)>,
+    pub(super) texts: Vec<(Hash, Position)>,
     /// The token usage of the records, including those that were written again later.
-    pub(super) paid: Paid,
+    pub(super) paid: UsageByModel,
     /// The end of the last complete line.
     pub(super) end: u64,
     /// The end of the file.
@@ -54,7 +54,7 @@ impl Scan {
         Self { segment, ..Self::default() }
     }
 
-    fn pay(&mut self, value: &[u8]) {
+    fn add_usage(&mut self, value: &[u8]) {
         let Some((model, usage)) = paid(value) else { return };
         match self.paid.get_mut(&model) {
             Some(paid) => paid.add(&usage),
@@ -66,15 +66,15 @@ impl Scan {
     fn line(&mut self, line: &[u8], path: &Path) -> Result<(), StoreError> {
         if let Some((is_record, name, at, length)) = read_line(line) {
             if is_record {
-                self.pay(&line[line.len() - 2 - length as usize..]);
+                self.add_usage(&line[line.len() - 2 - length as usize..]);
             }
             let found = if is_record { &mut self.records } else { &mut self.texts };
-            found.push((name, Place::new(self.segment, self.length + at, length)));
+            found.push((name, Position::new(self.segment, self.length + at, length)));
         } else if self.length > 0 {
             self.damaged += u64::from(line.ends_with(b"\n"));
         } else {
             match read_header(line, path) {
-                Err(StoreError::NoJournal { .. }) => self.damaged += 1,
+                Err(StoreError::NotAJournal { .. }) => self.damaged += 1,
                 header => drop(header?),
             }
         }
@@ -102,7 +102,7 @@ pub(super) fn plain(file: &File, segment: u32, path: &Path, mut each: impl FnMut
 }
 
 /// Scans a compressed segment and calls `each` with its lines.
-pub(super) fn packed(
+pub(super) fn compressed(
     bytes: &[u8],
     segment: u32,
     path: &Path,
@@ -110,7 +110,7 @@ pub(super) fn packed(
 ) -> Result<(Scan, Vec<Frame>), StoreError> {
     let mut scan = Scan::new(segment);
     let mut refused = Ok(());
-    let (frames, damaged) = walk(bytes, |lines| {
+    let (frames, damaged) = decompress_frames(bytes, |lines| {
         for line in lines.split_inclusive(|byte| *byte == b'\n') {
             if refused.is_ok() {
                 refused = scan.line(line, path);
@@ -129,19 +129,19 @@ pub(super) struct Closed {
     pub(super) index: Index,
     pub(super) sources: BTreeMap<u32, Source>,
     pub(super) damaged: u64,
-    pub(super) paid: Paid,
+    pub(super) paid: UsageByModel,
     /// The size on disk in bytes.
     pub(super) bytes: u64,
 }
 
 /// Scans a closed segment in the given form, or in the compressed form if a run has compressed it in the meantime.
-fn closed_segment(open: &Path, number: u32, form: Form) -> Result<(Scan, Source, u64), StoreError> {
+fn closed_segment(open: &Path, number: u32, form: SegmentForm) -> Result<(Scan, Source, u64), StoreError> {
     let path = closed(open, number, form);
-    if form == Form::Plain {
+    if form == SegmentForm::Plain {
         match File::open(&path) {
             // The compressed file is in place before the plain one is removed.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return closed_segment(open, number, Form::Packed);
+                return closed_segment(open, number, SegmentForm::Compressed);
             }
             file => {
                 let file = file.map_err(StoreError::io("open", &path))?;
@@ -154,15 +154,15 @@ fn closed_segment(open: &Path, number: u32, form: Form) -> Result<(Scan, Source,
         }
     }
     let bytes = fs::read(&path).map_err(StoreError::io("read", &path))?;
-    let (scan, frames) = packed(&bytes, number, &path, |_| {})?;
-    Ok((scan, Source::Packed { path, frames }, bytes.len() as u64))
+    let (scan, frames) = compressed(&bytes, number, &path, |_| {})?;
+    Ok((scan, Source::Compressed { path, frames }, bytes.len() as u64))
 }
 
 /// Scans the closed segments of a journal on all cores.
-pub(super) fn closed_segments(open: &Path, segments: &BTreeMap<u32, Form>) -> Result<Closed, StoreError> {
+pub(super) fn closed_segments(open: &Path, segments: &BTreeMap<u32, SegmentForm>) -> Result<Closed, StoreError> {
     let all = Mutex::new(Closed::default());
     let next = AtomicUsize::new(0);
-    let segments: Vec<(u32, Form)> = segments.iter().map(|(number, form)| (*number, *form)).collect();
+    let segments: Vec<(u32, SegmentForm)> = segments.iter().map(|(number, form)| (*number, *form)).collect();
     let work = || {
         while let Some((number, form)) = segments.get(next.fetch_add(1, Ordering::Relaxed)) {
             let (scan, source, bytes) = closed_segment(open, *number, *form)?;
@@ -174,7 +174,7 @@ pub(super) fn closed_segments(open: &Path, segments: &BTreeMap<u32, Form>) -> Re
                 all.index.reserve(scan.records.len() * segments.len());
             }
             add(&mut all.index, &scan.records);
-            pay(&mut all.paid, &scan.paid);
+            add_usage(&mut all.paid, &scan.paid);
             all.sources.insert(number, source);
             all.damaged += scan.damaged;
             all.bytes += bytes;

@@ -20,17 +20,17 @@ const VERSION: u64 = 2;
 
 /// The form of a closed segment's file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum SegmentForm {
     /// JSON Lines, not yet compressed.
     Plain,
     /// Compressed with Zstandard.
-    Packed,
+    Compressed,
 }
 
 /// Returns the path of a closed segment, given the path of the open one.
-pub(super) fn closed(open: &Path, number: u32, form: Form) -> PathBuf {
+pub(super) fn closed(open: &Path, number: u32, form: SegmentForm) -> PathBuf {
     let (stem, extension) = parts(open);
-    let zst = if form == Form::Packed { ".zst" } else { "" };
+    let zst = if form == SegmentForm::Compressed { ".zst" } else { "" };
     open.with_file_name(format!("{stem}.{number:06}{extension}{zst}"))
 }
 
@@ -43,7 +43,7 @@ pub(super) fn new(path: &Path) -> PathBuf {
 
 /// Lists the closed segments. One that exists in both forms after a crash counts as plain, so that it is compressed
 /// again.
-pub(super) fn list(open: &Path) -> Result<BTreeMap<u32, Form>, StoreError> {
+pub(super) fn list(open: &Path) -> Result<BTreeMap<u32, SegmentForm>, StoreError> {
     let (stem, extension) = parts(open);
     let mut segments = BTreeMap::new();
     let folder = folder(open);
@@ -51,22 +51,23 @@ pub(super) fn list(open: &Path) -> Result<BTreeMap<u32, Form>, StoreError> {
         let name = entry.map_err(StoreError::io("read the folder", folder))?.file_name();
         let number = |name: &str| {
             let rest = name.strip_prefix(&stem)?.strip_prefix('.')?;
-            let (plain, form) = rest.strip_suffix(".zst").map_or((rest, Form::Plain), |plain| (plain, Form::Packed));
+            let (plain, form) =
+                rest.strip_suffix(".zst").map_or((rest, SegmentForm::Plain), |plain| (plain, SegmentForm::Compressed));
             let digits = plain.strip_suffix(&extension)?;
             let is_number = digits.len() >= 6 && digits.bytes().all(|byte| byte.is_ascii_digit());
             is_number.then(|| digits.parse().ok().map(|number: u32| (number, form)))?
         };
         if let Some((number, form)) = name.to_str().and_then(number) {
-            segments.entry(number).and_modify(|form| *form = Form::Plain).or_insert(form);
+            segments.entry(number).and_modify(|form| *form = SegmentForm::Plain).or_insert(form);
         }
     }
     Ok(segments)
 }
 
 /// Fails if a segment is missing, because its calls would otherwise be paid for again without notice.
-pub(super) fn whole(open: &Path, segments: &BTreeMap<u32, Form>, last: u32) -> Result<(), StoreError> {
+pub(super) fn whole(open: &Path, segments: &BTreeMap<u32, SegmentForm>, last: u32) -> Result<(), StoreError> {
     match (1..last).find(|number| !segments.contains_key(number)) {
-        Some(number) => Err(StoreError::Missing { path: closed(open, number, Form::Packed) }),
+        Some(number) => Err(StoreError::MissingSegment { path: closed(open, number, SegmentForm::Compressed) }),
         None => Ok(()),
     }
 }
@@ -93,8 +94,8 @@ pub(super) fn read_header(line: &[u8], path: &Path) -> Result<Option<u32>, Store
     let header: Value = serde_json::from_slice(line).unwrap_or_default();
     match header["dramaturg_journal"].as_u64().filter(|_| line.ends_with(b"\n")) {
         Some(..=VERSION) => Ok(header["segment"].as_u64().and_then(|number| u32::try_from(number).ok())),
-        Some(version) => Err(StoreError::Newer { path: path.to_owned(), version, known: VERSION }),
-        None => Err(StoreError::NoJournal { path: path.to_owned() }),
+        Some(version) => Err(StoreError::NewerFormat { path: path.to_owned(), version, known: VERSION }),
+        None => Err(StoreError::NotAJournal { path: path.to_owned() }),
     }
 }
 
@@ -150,7 +151,7 @@ pub(super) fn rotate(open: &Path, number: u32) -> Result<File, StoreError> {
     if !atomic::lock(&file, &path)? {
         return Err(StoreError::InUse { path, by: "another process".to_owned() });
     }
-    let closed = closed(open, number, Form::Plain);
+    let closed = closed(open, number, SegmentForm::Plain);
     fs::rename(open, &closed).map_err(StoreError::io("rename the journal to", &closed))?;
     // Sync before the second rename: if only that one survived a crash, the closed segment would be lost.
     atomic::sync_folder(folder(open))?;

@@ -7,9 +7,9 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::line::{Hash, Place, Stored, StoredRequest, Text, parse};
-use super::pages::{Pages, Source};
-use super::scan::{Closed, Paid, add, closed_segments, packed, pay, plain};
+use super::line::{Hash, Position, Stored, StoredRequest, Text, parse};
+use super::record_reader::{RecordReader, Source};
+use super::scan::{Closed, UsageByModel, add, add_usage, closed_segments, compressed, plain};
 use super::segment;
 use crate::llm::{Answered, JournalError, Record, Request, Usage};
 use crate::schema::Message;
@@ -19,8 +19,8 @@ use crate::store::error::StoreError;
 /// journal.
 #[derive(Debug)]
 pub struct JournalView {
-    pages: Pages,
-    paid: Paid,
+    pages: RecordReader,
+    paid: UsageByModel,
     damaged: u64,
     bytes: u64,
 }
@@ -35,7 +35,7 @@ impl JournalView {
             let is_last = tries.next().is_none();
             match Self::look(path) {
                 Err(StoreError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound && !is_last => {}
-                Err(StoreError::Missing { .. }) if !is_last => {}
+                Err(StoreError::MissingSegment { .. }) if !is_last => {}
                 looked => return looked,
             }
         }
@@ -66,12 +66,12 @@ impl JournalView {
         if let Some(file) = open {
             let scan = plain(&file, number, path, |_| {})?;
             add(&mut index, &scan.records);
-            pay(&mut paid, &scan.paid);
+            add_usage(&mut paid, &scan.paid);
             sources.insert(number, Source::Plain(file));
             damaged += scan.damaged;
             bytes += scan.end;
         }
-        Ok(Self { pages: Pages::new(path, index, sources), paid, damaged, bytes })
+        Ok(Self { pages: RecordReader::new(path, index, sources), paid, damaged, bytes })
     }
 
     /// Returns the number of records, counting each key once.
@@ -137,8 +137,8 @@ impl JournalView {
 #[derive(Default)]
 struct Lines {
     bytes: Vec<u8>,
-    records: Vec<(Hash, Place)>,
-    texts: HashMap<Hash, Place>,
+    records: Vec<(Hash, Position)>,
+    texts: HashMap<Hash, Position>,
 }
 
 impl Lines {
@@ -149,26 +149,26 @@ impl Lines {
             Source::Plain(file) => {
                 segment::read_number(file, path).or_else(|error| match error {
                     // The header of a closed segment may be damaged.
-                    StoreError::NoJournal { .. } => Ok(None),
+                    StoreError::NotAJournal { .. } => Ok(None),
                     error => Err(error),
                 })?;
                 plain(file, number, path, &mut keep)?
             }
-            Source::Packed { path, .. } => {
+            Source::Compressed { path, .. } => {
                 let file = fs::read(path).map_err(StoreError::io("read", path))?;
-                packed(&file, number, path, &mut keep)?.0
+                compressed(&file, number, path, &mut keep)?.0
             }
         };
         Ok(Self { bytes, records: scan.records, texts: scan.texts.into_iter().collect() })
     }
 
-    fn value(&self, place: Place) -> &[u8] {
+    fn value(&self, place: Position) -> &[u8] {
         let begin = usize::try_from(place.offset()).expect("the segment is in memory");
         &self.bytes[begin..begin + place.length()]
     }
 
     /// Returns a record, or `None` if a text of its request is damaged.
-    fn record(&self, place: Place) -> serde_json::Result<Option<Record>> {
+    fn record(&self, place: Position) -> serde_json::Result<Option<Record>> {
         let stored: Stored = serde_json::from_slice(self.value(place))?;
         let mut messages = Vec::with_capacity(stored.request.messages.len());
         for message in stored.request.messages {

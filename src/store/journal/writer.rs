@@ -11,11 +11,11 @@ use std::sync::{Arc, OnceLock};
 use tokio::sync::oneshot;
 
 use super::JournalOptions;
-use super::frames::pack;
+use super::frames::compress_file;
 use super::line::Index;
 use super::line::{Hash, Text, append, hash, stored};
-use super::pages::{Pages, Source};
-use super::segment::{Form, closed, rotate};
+use super::record_reader::{RecordReader, Source};
+use super::segment::{SegmentForm, closed, rotate};
 use crate::llm::Record;
 use crate::store::error::StoreError;
 
@@ -54,7 +54,7 @@ pub(super) struct Written {
 
 /// The thread that appends to the open segment. It continues writing during a sync.
 pub(super) struct Writer {
-    pub(super) pages: Arc<Pages>,
+    pub(super) pages: Arc<RecordReader>,
     pub(super) file: Arc<File>,
     pub(super) segment: u32,
     pub(super) end: u64,
@@ -98,7 +98,7 @@ impl Writer {
                 }
             }
             if let Some(failure) = self.failed.get() {
-                tell(waiting, &Err(failure.clone()));
+                notify(waiting, &Err(failure.clone()));
             } else {
                 let written = Written { file: Arc::clone(&self.file), records, waiting };
                 self.written.send(written).expect("the acknowledging thread ends after this one");
@@ -130,7 +130,7 @@ impl Writer {
 }
 
 /// Acknowledges written records until the sender is dropped. All that are waiting share one sync.
-pub(super) fn acknowledge(pages: &Pages, written: &Receiver<Written>, failed: &OnceLock<Failure>, sync: bool) {
+pub(super) fn acknowledge(pages: &RecordReader, written: &Receiver<Written>, failed: &OnceLock<Failure>, sync: bool) {
     let mut outcome = Ok(());
     while let Ok(first) = written.recv() {
         let all: Vec<Written> = std::iter::once(first).chain(written.try_iter()).collect();
@@ -147,7 +147,7 @@ pub(super) fn acknowledge(pages: &Pages, written: &Receiver<Written>, failed: &O
             if outcome.is_ok() {
                 pages.add(records);
             }
-            tell(waiting, &outcome);
+            notify(waiting, &outcome);
         }
     }
 }
@@ -157,7 +157,7 @@ fn fail(failed: &OnceLock<Failure>, failure: Failure) {
     failed.get_or_init(|| failure);
 }
 
-fn tell(waiting: Vec<Done>, outcome: &Result<(), Failure>) {
+fn notify(waiting: Vec<Done>, outcome: &Result<(), Failure>) {
     for done in waiting {
         // The caller may have been dropped.
         let _ = done.send(outcome.clone());
@@ -166,11 +166,12 @@ fn tell(waiting: Vec<Done>, outcome: &Result<(), Failure>) {
 
 /// Compresses closed segments until the sender is dropped. A segment that cannot be compressed is still readable, and
 /// is tried again when the journal is opened next.
-pub(super) fn compress(pages: &Pages, numbers: &Receiver<u32>) {
+pub(super) fn compress(pages: &RecordReader, numbers: &Receiver<u32>) {
     for number in numbers {
-        let [plain, packed] = [Form::Plain, Form::Packed].map(|form| closed(&pages.path, number, form));
-        let compressed = pack(&plain, &packed).and_then(|frames| {
-            pages.place(number, Source::Packed { path: packed, frames });
+        let [plain, compressed] =
+            [SegmentForm::Plain, SegmentForm::Compressed].map(|form| closed(&pages.path, number, form));
+        let compressed = compress_file(&plain, &compressed).and_then(|frames| {
+            pages.place(number, Source::Compressed { path: compressed, frames });
             fs::remove_file(&plain).map_err(StoreError::io("remove", &plain))
         });
         if let Err(error) = compressed {

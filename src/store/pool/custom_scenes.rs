@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::pool_scan::{PoolFile, SceneKind, pass};
+use super::pool_scan::{PoolFile, SceneKind, scan};
 use super::{Pool, index};
 use crate::schema::slug;
 use crate::store::atomic;
@@ -15,7 +15,7 @@ const LONGEST: usize = 120;
 
 /// A custom scene as its file will contain it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OwnScene {
+pub struct CustomScene {
     /// The scene's id.
     pub id: String,
     /// The text of the file.
@@ -26,7 +26,7 @@ pub struct OwnScene {
 
 /// The result of adding a scene.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Added {
+pub enum AddedScene {
     /// It was written to a new file.
     New(PathBuf),
     /// It was written to this file and replaced the scene with the same id.
@@ -40,38 +40,38 @@ impl Pool {
     ///
     /// With `replace` a scene may replace the custom scene with the same id, unless that one's file contains other
     /// scenes too.
-    pub fn add(&self, scenes: &[OwnScene], replace: bool) -> Result<Vec<Added>, StoreError> {
+    pub fn add(&self, scenes: &[CustomScene], replace: bool) -> Result<Vec<AddedScene>, StoreError> {
         let folder = self.path.join("custom");
         let files: Vec<PoolFile> = self.files()?.into_iter().filter(|file| file.kind == SceneKind::Custom).collect();
-        let ids = pass(&files, |file, text| index::scene(file, text.ok()?).ok().map(|scene| scene.id));
-        let (mut standing, mut counts): (BTreeMap<String, &Path>, BTreeMap<&Path, usize>) = Default::default();
+        let ids = scan(&files, |file, text| index::scene(file, text.ok()?).ok().map(|scene| scene.id));
+        let (mut existing_files, mut counts): (BTreeMap<String, &Path>, BTreeMap<&Path, usize>) = Default::default();
         for placed in ids {
-            let path = files[placed.place.file].path.as_path();
+            let path = files[placed.position.file].path.as_path();
             *counts.entry(path).or_default() += 1;
             if let Some(id) = placed.value {
-                standing.insert(id, path);
+                existing_files.insert(id, path);
             }
         }
         let mut taken: BTreeSet<PathBuf> = BTreeSet::new();
         let mut plan = Vec::new();
         for scene in scenes {
-            let Some(old) = standing.get(&scene.id) else {
+            let Some(old) = existing_files.get(&scene.id) else {
                 let path = free(&folder, scene, &taken);
                 taken.insert(path.clone());
-                plan.push((Added::New(path), None));
+                plan.push((AddedScene::New(path), None));
                 continue;
             };
             let shared = counts[old] > 1;
             if !shared && fs::read(old).is_ok_and(|bytes| bytes == scene.text.as_bytes()) {
-                plan.push((Added::Same((*old).to_owned()), None));
+                plan.push((AddedScene::Same((*old).to_owned()), None));
                 continue;
             }
             let (id, path) = (scene.id.clone(), (*old).to_owned());
             if !replace {
-                return Err(StoreError::Taken { id, path });
+                return Err(StoreError::SceneExists { id, path });
             }
             if shared {
-                return Err(StoreError::Shared { id, path });
+                return Err(StoreError::SharedFile { id, path });
             }
             // The old file is removed after the new one is written: for a moment two files have the id, but the scene
             // is never missing.
@@ -81,10 +81,10 @@ impl Pool {
                 (free(&folder, scene, &taken), Some(path))
             };
             taken.insert(new.clone());
-            plan.push((Added::Replaced(new), gone));
+            plan.push((AddedScene::Replaced(new), gone));
         }
         for (scene, (added, gone)) in scenes.iter().zip(&plan) {
-            if let Added::New(path) | Added::Replaced(path) = added {
+            if let AddedScene::New(path) | AddedScene::Replaced(path) = added {
                 atomic::write(path, scene.text.as_bytes())?;
             }
             if let Some(gone) = gone {
@@ -95,12 +95,12 @@ impl Pool {
     }
 }
 
-const fn ending(scene: &OwnScene) -> &'static str {
+const fn ending(scene: &CustomScene) -> &'static str {
     if scene.is_toml { "toml" } else { "json" }
 }
 
 /// Returns a free path derived from the scene's id, with a number if another scene has that path.
-fn free(folder: &Path, scene: &OwnScene, taken: &BTreeSet<PathBuf>) -> PathBuf {
+fn free(folder: &Path, scene: &CustomScene, taken: &BTreeSet<PathBuf>) -> PathBuf {
     let name = slug(&scene.id);
     let name = &name[..name.floor_char_boundary(LONGEST)];
     let numbered = (2..).map(|number| format!("{name}-{number}"));
@@ -113,13 +113,13 @@ fn free(folder: &Path, scene: &OwnScene, taken: &BTreeSet<PathBuf>) -> PathBuf {
 mod tests {
     use super::*;
 
-    fn own(id: &str, situation: &str, is_toml: bool) -> OwnScene {
+    fn own(id: &str, situation: &str, is_toml: bool) -> CustomScene {
         let text = if is_toml {
             format!("id = \"{id}\"\nbook = \"b\"\nlanguage = \"en\"\nsituation = \"{situation}\"\ncharacters = []\n")
         } else {
             format!(r#"{{"id":"{id}","book":"b","language":"en","situation":"{situation}","characters":[]}}"#)
         };
-        OwnScene { id: id.to_owned(), text, is_toml }
+        CustomScene { id: id.to_owned(), text, is_toml }
     }
 
     #[test]
@@ -128,18 +128,18 @@ mod tests {
         let pool = Pool::open(folder.path()).unwrap();
         let path = |name: &str| folder.path().join("custom").join(name);
         let added = pool.add(&[own("渡口 夜话", "1", true), own("b@1", "1", false), own("b-1", "1", false)], false);
-        let expected = [path("渡口-夜话.toml"), path("b-1.json"), path("b-1-2.json")].map(Added::New);
+        let expected = [path("渡口-夜话.toml"), path("b-1.json"), path("b-1-2.json")].map(AddedScene::New);
         assert_eq!(added.unwrap(), expected, "ids with the same slug are numbered");
-        assert_eq!(pool.add(&[own("b@1", "1", false)], false).unwrap(), [Added::Same(path("b-1.json"))]);
+        assert_eq!(pool.add(&[own("b@1", "1", false)], false).unwrap(), [AddedScene::Same(path("b-1.json"))]);
         let error = pool.add(&[own("new", "1", false), own("b@1", "2", false)], false).expect_err("taken").to_string();
         assert!(
             error.starts_with("failed to add the scene `b@1`") && !path("new.json").exists(),
             "all or none: {error}"
         );
-        assert_eq!(pool.add(&[own("b@1", "2", false)], true).unwrap(), [Added::Replaced(path("b-1.json"))]);
+        assert_eq!(pool.add(&[own("b@1", "2", false)], true).unwrap(), [AddedScene::Replaced(path("b-1.json"))]);
         assert!(fs::read_to_string(path("b-1.json")).unwrap().contains("\"2\""));
         // A scene in the other format is written to another file.
-        assert_eq!(pool.add(&[own("b@1", "3", true)], true).unwrap(), [Added::Replaced(path("b-1.toml"))]);
+        assert_eq!(pool.add(&[own("b@1", "3", true)], true).unwrap(), [AddedScene::Replaced(path("b-1.toml"))]);
         assert!(!path("b-1.json").exists());
         assert_eq!(pool.index(&[]).unwrap().len(), 3);
     }
@@ -154,7 +154,7 @@ mod tests {
         assert!(error.starts_with("failed to replace the scene `b`") && error.ends_with("other scenes"), "{error}");
         assert_eq!(fs::read_to_string(folder.path().join("custom/mine.json")).unwrap(), text);
         let long = "字".repeat(200);
-        let [Added::New(path)] = &pool.add(&[own(&long, "1", false)], false).unwrap()[..] else { panic!("new") };
+        let [AddedScene::New(path)] = &pool.add(&[own(&long, "1", false)], false).unwrap()[..] else { panic!("new") };
         assert!(path.file_name().unwrap().len() < 200);
     }
 }

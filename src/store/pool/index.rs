@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::pool_scan::{self, PieceFault, Place, Placed, PoolFile, SceneKind, pass, told};
+use super::pool_scan::{self, LocatedScene, PoolFile, SceneKind, ScenePosition, SceneReadError, scan, told};
 use crate::schema::{Scene, SceneHead};
 use crate::store::error::StoreError;
 
@@ -17,7 +17,7 @@ pub struct PoolIndex {
 #[derive(Debug)]
 struct Entry {
     head: SceneHead,
-    place: Place,
+    position: ScenePosition,
 }
 
 impl PoolIndex {
@@ -26,7 +26,7 @@ impl PoolIndex {
     /// Of two edits with the same id the later one wins. Any other duplicate id within one kind of file is an error,
     /// and the first scene wins.
     pub(super) fn read(files: Vec<PoolFile>, takes: impl Fn(SceneKind, &SceneHead) -> bool) -> (Self, Vec<StoreError>) {
-        let read = |file: &PoolFile, text: Result<&str, PieceFault>| match text {
+        let read = |file: &PoolFile, text: Result<&str, SceneReadError>| match text {
             Ok(text) => {
                 let is_custom = file.kind == SceneKind::Custom;
                 scene(file, text).map(|scene| SceneHead { is_custom, ..scene.into() })
@@ -34,23 +34,27 @@ impl PoolIndex {
             Err(fault) => Err(unreadable(file, fault)),
         };
         let (mut entries, mut faults) = (Vec::new(), Vec::new());
-        for Placed { place, value } in pass(&files, read) {
+        for LocatedScene { position, value } in scan(&files, read) {
             match value {
-                Ok(head) if takes(files[place.file].kind, &head) => entries.push(Entry { head, place }),
+                Ok(head) if takes(files[position.file].kind, &head) => entries.push(Entry { head, position }),
                 Ok(_) => {}
-                Err(fault) => faults.push(fault.below(place.line)),
+                Err(fault) => faults.push(fault.below(position.line)),
             }
         }
         // The sort is stable, so the last of several equal ids is the one that wins.
         entries.sort_by(|one, other| one.head.id.cmp(&other.head.id));
         let mut winners: Vec<Entry> = Vec::with_capacity(entries.len());
         for entry in entries {
-            let kind = files[entry.place.file].kind;
+            let kind = files[entry.position.file].kind;
             match winners.last_mut().filter(|last| last.head.id == entry.head.id) {
                 None => winners.push(entry),
-                Some(last) if files[last.place.file].kind == kind && kind != SceneKind::Edit => {
-                    let (path, other) = (&files[entry.place.file].path, &files[last.place.file].path);
-                    faults.push(StoreError::TwoScenes { id: entry.head.id, path: path.clone(), other: other.clone() });
+                Some(last) if files[last.position.file].kind == kind && kind != SceneKind::Edit => {
+                    let (path, other) = (&files[entry.position.file].path, &files[last.position.file].path);
+                    faults.push(StoreError::DuplicateScene {
+                        id: entry.head.id,
+                        path: path.clone(),
+                        other: other.clone(),
+                    });
                 }
                 Some(last) => *last = entry,
             }
@@ -79,8 +83,8 @@ impl PoolIndex {
 
     /// Returns the metadata of a scene, by its index.
     #[must_use]
-    pub fn head(&self, place: usize) -> &SceneHead {
-        &self.entries[place].head
+    pub fn head(&self, position: usize) -> &SceneHead {
+        &self.entries[position].head
     }
 
     /// Returns the index of a scene.
@@ -91,25 +95,25 @@ impl PoolIndex {
 
     /// Returns the path and kind of the file that contains a scene, and its line, from 1.
     #[must_use]
-    pub fn origin(&self, place: usize) -> (&Path, SceneKind, u32) {
-        let Place { file, line, .. } = self.entries[place].place;
+    pub fn origin(&self, position: usize) -> (&Path, SceneKind, u32) {
+        let ScenePosition { file, line, .. } = self.entries[position].position;
         (&self.files[file].path, self.files[file].kind, line)
     }
 
     /// Reads the scenes of a book, sorted by id.
     pub fn of_book(&self, slug: &str) -> Result<Vec<Scene>, StoreError> {
         let places = self.heads().enumerate().filter(|(_, head)| head.book == slug);
-        places.map(|(place, _)| self.scene(place)).collect()
+        places.map(|(position, _)| self.scene(position)).collect()
     }
 
     /// Reads a scene, by its index.
-    pub fn scene(&self, place: usize) -> Result<Scene, StoreError> {
-        let Entry { head, place } = &self.entries[place];
-        let file = &self.files[place.file];
-        let changed = || StoreError::Changed { path: file.path.clone() };
-        let text = match pool_scan::text(file, place) {
+    pub fn scene(&self, position: usize) -> Result<Scene, StoreError> {
+        let Entry { head, position } = &self.entries[position];
+        let file = &self.files[position.file];
+        let changed = || StoreError::FileChanged { path: file.path.clone() };
+        let text = match pool_scan::text(file, position) {
             Ok(text) => text,
-            Err(PieceFault::Io(source)) => return Err(StoreError::io("read", &file.path)(source)),
+            Err(SceneReadError::Io(source)) => return Err(StoreError::io("read", &file.path)(source)),
             Err(_) => return Err(changed()),
         };
         // The file may have been modified since it was indexed.
@@ -129,14 +133,14 @@ pub(super) fn scene(file: &PoolFile, text: &str) -> Result<Scene, StoreError> {
     serde_json::from_str(text).map_err(|error| fault(Some(error.line().saturating_sub(1)), told(&error)))
 }
 
-fn unreadable(file: &PoolFile, fault: PieceFault) -> StoreError {
+fn unreadable(file: &PoolFile, fault: SceneReadError) -> StoreError {
     let path = &file.path;
     match fault {
-        PieceFault::Io(source) => StoreError::io("read", path)(source),
-        PieceFault::Encoding { line, .. } | PieceFault::Json { line, .. } => {
+        SceneReadError::Io(source) => StoreError::io("read", path)(source),
+        SceneReadError::Encoding { line, .. } | SceneReadError::Json { line, .. } => {
             StoreError::Scene { path: path.clone(), line: Some(line as usize), fault: fault.to_string() }
         }
-        PieceFault::NoFile | PieceFault::TooLong => {
+        SceneReadError::NoFile | SceneReadError::TooLong => {
             StoreError::Scene { path: path.clone(), line: None, fault: fault.to_string() }
         }
     }

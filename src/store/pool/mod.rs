@@ -7,10 +7,10 @@ mod index;
 mod pool_scan;
 mod provenance;
 
-pub use custom_scenes::{Added, OwnScene};
+pub use custom_scenes::{AddedScene, CustomScene};
 pub use index::PoolIndex;
-pub use pool_scan::{PieceFault, Place, Placed, PoolFile, SceneKind};
-pub use provenance::Written;
+pub use pool_scan::{LocatedScene, PoolFile, SceneKind, ScenePosition, SceneReadError};
+pub use provenance::BookWrite;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -43,7 +43,7 @@ impl Pool {
 
     /// Opens a pool for a dry run: writes are kept in memory. The folder need not exist.
     #[must_use]
-    pub fn rehearse(path: &Path) -> Self {
+    pub fn in_memory(path: &Path) -> Self {
         Self { path: path.to_owned(), unwritten: Some(Arc::default()) }
     }
 
@@ -61,20 +61,20 @@ impl Pool {
 
     /// Replaces the scenes of a book, unless the user created or changed the file. A file with the same content is not
     /// rewritten and keeps its modification time.
-    pub fn write_book(&self, slug: &str, scenes: &[Scene]) -> Result<Written, StoreError> {
+    pub fn write_book(&self, slug: &str, scenes: &[Scene]) -> Result<BookWrite, StoreError> {
         let path = self.book(slug);
         let bytes = json_lines(&path, scenes)?;
         if self.unwritten.is_none() {
             return provenance::replace(&path, &bytes);
         }
         if provenance::is_kept(&path, &bytes)? {
-            return Ok(Written::Kept);
+            return Ok(BookWrite::Kept);
         }
         if fs::read(&path).is_ok_and(|old| old == bytes) {
-            return Ok(Written::AsGiven);
+            return Ok(BookWrite::AsGiven);
         }
         self.keep(&path, &bytes);
-        Ok(Written::AsGiven)
+        Ok(BookWrite::AsGiven)
     }
 
     /// Returns the path of a book's scene file.
@@ -131,26 +131,26 @@ impl Pool {
     /// few books.
     pub fn scenes(&self, slugs: &[String]) -> Result<Vec<Scene>, StoreError> {
         let index = self.index(slugs)?;
-        (0..index.len()).map(|place| index.scene(place)).collect()
+        (0..index.len()).map(|position| index.scene(position)).collect()
     }
 
     /// Returns the index of all readable scenes of the pool, and the errors of the rest.
-    pub fn survey(&self) -> Result<(PoolIndex, Vec<StoreError>), StoreError> {
+    pub fn index_all(&self) -> Result<(PoolIndex, Vec<StoreError>), StoreError> {
         Ok(PoolIndex::read(self.files()?, |_, _| true))
     }
 
     /// Calls `read` with the text of every scene and returns the results in order of files and positions. Uses all
     /// cores; the texts are not kept.
-    pub fn pass<T: Send>(
+    pub fn scan<T: Send>(
         files: &[PoolFile],
-        read: impl Fn(&PoolFile, Result<&str, PieceFault>) -> T + Sync,
-    ) -> Vec<Placed<T>> {
-        pool_scan::pass(files, read)
+        read: impl Fn(&PoolFile, Result<&str, SceneReadError>) -> T + Sync,
+    ) -> Vec<LocatedScene<T>> {
+        pool_scan::scan(files, read)
     }
 
     /// Reads the text of one scene.
-    pub fn text(file: &PoolFile, place: &Place) -> Result<String, PieceFault> {
-        pool_scan::text(file, place)
+    pub fn text(file: &PoolFile, position: &ScenePosition) -> Result<String, SceneReadError> {
+        pool_scan::text(file, position)
     }
 
     /// Returns all files with scenes: books, then edits, then custom scenes, each sorted by path.

@@ -58,12 +58,12 @@ impl PoolFile {
 
     /// Opens the file. Anything but a regular file is refused without opening it, because a folder cannot be read and a
     /// pipe may block.
-    fn open(&self) -> Result<Box<dyn Source>, PieceFault> {
+    fn open(&self) -> Result<Box<dyn Source>, SceneReadError> {
         if let Some(bytes) = &self.unwritten {
             return Ok(Box::new(io::Cursor::new(Arc::clone(bytes))));
         }
         if !fs::metadata(&self.path)?.is_file() {
-            return Err(PieceFault::NoFile);
+            return Err(SceneReadError::NoFile);
         }
         Ok(Box::new(File::open(&self.path)?))
     }
@@ -85,7 +85,7 @@ impl<T: io::Read + io::Seek> Source for T {}
 
 /// The position of a scene's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct ScenePosition {
     /// The index of the file in the scanned list.
     pub file: usize,
     /// The line in which it starts, from 1; 0 if the file cannot be read at all.
@@ -100,7 +100,7 @@ pub struct Place {
 
 /// The reason why the text of a scene cannot be read.
 #[derive(Debug, thiserror::Error)]
-pub enum PieceFault {
+pub enum SceneReadError {
     /// An I/O error.
     #[error(transparent)]
     Io(#[from] io::Error),
@@ -132,18 +132,18 @@ pub enum PieceFault {
 
 /// The result for one scene.
 #[derive(Debug)]
-pub struct Placed<T> {
+pub struct LocatedScene<T> {
     /// The position of the scene.
-    pub place: Place,
+    pub position: ScenePosition,
     /// The value that the callback returned.
     pub value: T,
 }
 
 /// Calls `read` with each scene's text and returns the results in order of files and positions.
-pub(super) fn pass<T: Send>(
+pub(super) fn scan<T: Send>(
     files: &[PoolFile],
-    read: impl Fn(&PoolFile, Result<&str, PieceFault>) -> T + Sync,
-) -> Vec<Placed<T>> {
+    read: impl Fn(&PoolFile, Result<&str, SceneReadError>) -> T + Sync,
+) -> Vec<LocatedScene<T>> {
     let segments: Vec<(usize, u64)> = files
         .iter()
         .enumerate()
@@ -159,7 +159,7 @@ pub(super) fn pass<T: Send>(
             let segment = next.fetch_add(1, Ordering::Relaxed);
             let Some(&(file, begin)) = segments.get(segment) else { return done };
             let mut found = Found { file, lines: 0, placed: Vec::new() };
-            let read = |text: Result<&str, PieceFault>| read(&files[file], text);
+            let read = |text: Result<&str, SceneReadError>| read(&files[file], text);
             let whole = if files[file].is_lines() {
                 found.segment(&files[file], begin, &read)
             } else {
@@ -187,8 +187,8 @@ pub(super) fn pass<T: Send>(
             (file, before) = (found.file, 0);
         }
         all.extend(found.placed.into_iter().map(|mut placed| {
-            if placed.place.line > 0 {
-                placed.place.line += before;
+            if placed.position.line > 0 {
+                placed.position.line += before;
             }
             placed
         }));
@@ -198,11 +198,11 @@ pub(super) fn pass<T: Send>(
 }
 
 /// Reads the text of one scene.
-pub(super) fn text(file: &PoolFile, place: &Place) -> Result<String, PieceFault> {
+pub(super) fn text(file: &PoolFile, position: &ScenePosition) -> Result<String, SceneReadError> {
     let mut open = file.open()?;
-    open.seek(SeekFrom::Start(place.offset))?;
-    let mut bytes = Vec::with_capacity(usize::try_from(place.length.min(LONGEST)).unwrap_or_default());
-    open.take(place.length.min(LONGEST)).read_to_end(&mut bytes)?;
+    open.seek(SeekFrom::Start(position.offset))?;
+    let mut bytes = Vec::with_capacity(usize::try_from(position.length.min(LONGEST)).unwrap_or_default());
+    open.take(position.length.min(LONGEST)).read_to_end(&mut bytes)?;
     decoded(&bytes).map(str::to_owned)
 }
 
@@ -211,12 +211,13 @@ struct Found<T> {
     file: usize,
     /// The number of lines that start in the segment.
     lines: u32,
-    placed: Vec<Placed<T>>,
+    placed: Vec<LocatedScene<T>>,
 }
 
 impl<T> Found<T> {
     fn push(&mut self, line: u32, offset: u64, length: u64, value: T) {
-        self.placed.push(Placed { place: Place { file: self.file, line, column: 0, offset, length }, value });
+        self.placed
+            .push(LocatedScene { position: ScenePosition { file: self.file, line, column: 0, offset, length }, value });
     }
 
     /// Reads the lines that start in a segment.
@@ -224,8 +225,8 @@ impl<T> Found<T> {
         &mut self,
         file: &PoolFile,
         begin: u64,
-        read: &impl Fn(Result<&str, PieceFault>) -> T,
-    ) -> Result<(), PieceFault> {
+        read: &impl Fn(Result<&str, SceneReadError>) -> T,
+    ) -> Result<(), SceneReadError> {
         let mut lines = BufReader::with_capacity(1 << 18, file.open()?);
         // Start one byte early: it shows whether a line starts at the segment's first byte.
         let mut at = begin.saturating_sub(1);
@@ -244,7 +245,7 @@ impl<T> Found<T> {
             let (number, offset) = (self.lines, at);
             if length > LONGEST && !line.ends_with(b"\n") {
                 length += skip_line(&mut lines)?;
-                self.push(number, offset, 0, read(Err(PieceFault::TooLong)));
+                self.push(number, offset, 0, read(Err(SceneReadError::TooLong)));
             } else if !line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | 0xef | 0xbb | 0xbf)) {
                 self.push(number, offset, length, read(decoded(&line)));
             }
@@ -257,11 +258,15 @@ impl<T> Found<T> {
     }
 
     /// Reads a file that contains one scene or a list of scenes.
-    fn whole(&mut self, file: &PoolFile, read: &impl Fn(Result<&str, PieceFault>) -> T) -> Result<(), PieceFault> {
+    fn whole(
+        &mut self,
+        file: &PoolFile,
+        read: &impl Fn(Result<&str, SceneReadError>) -> T,
+    ) -> Result<(), SceneReadError> {
         let mut bytes = Vec::new();
         file.open()?.take(LONGEST + 1).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > LONGEST {
-            return Err(PieceFault::TooLong);
+            return Err(SceneReadError::TooLong);
         }
         let text = match decoded(&bytes) {
             Ok(text) => text,
@@ -288,13 +293,13 @@ impl<T> Found<T> {
                     at = offset;
                     let mark = (bytes.len() - text.len()) as u64;
                     let (offset, length) = (mark + offset as u64, scene.len() as u64);
-                    let place = Place { file: self.file, line, column, offset, length };
-                    self.placed.push(Placed { place, value: read(Ok(scene)) });
+                    let position = ScenePosition { file: self.file, line, column, offset, length };
+                    self.placed.push(LocatedScene { position, value: read(Ok(scene)) });
                 }
             }
             Err(error) => {
                 let (line, column) = (count(error.line().saturating_sub(1)), count(error.column().saturating_sub(1)));
-                let fault = PieceFault::Json { line, column, message: told(&error) };
+                let fault = SceneReadError::Json { line, column, message: told(&error) };
                 self.push(1, 0, bytes.len() as u64, read(Err(fault)));
             }
         }
@@ -318,11 +323,11 @@ fn skip_line(lines: &mut impl io::BufRead) -> io::Result<u64> {
 }
 
 /// Decodes UTF-8 and removes a byte order mark.
-fn decoded(bytes: &[u8]) -> Result<&str, PieceFault> {
+fn decoded(bytes: &[u8]) -> Result<&str, SceneReadError> {
     let text = std::str::from_utf8(bytes).map_err(|fault| {
         let valid = String::from_utf8_lossy(&bytes[..fault.valid_up_to()]);
         let last = valid.rsplit('\n').next().unwrap_or_default();
-        PieceFault::Encoding { line: breaks(&valid), column: count(last.chars().count()) }
+        SceneReadError::Encoding { line: breaks(&valid), column: count(last.chars().count()) }
     })?;
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
 }
@@ -350,13 +355,13 @@ mod tests {
         let path = folder.path().join(name);
         fs::write(&path, bytes).unwrap();
         let files = [PoolFile { path, kind: SceneKind::Custom, unwritten: None }];
-        let placed = pass(&files, |_, text| text.map(str::to_owned).map_err(|fault| fault.to_string()));
-        for Placed { place, value } in &placed {
+        let placed = scan(&files, |_, text| text.map(str::to_owned).map_err(|fault| fault.to_string()));
+        for LocatedScene { position, value } in &placed {
             if let Ok(value) = value {
-                assert_eq!(text(&files[0], place).unwrap(), *value, "reading a scene again returns the same text");
+                assert_eq!(text(&files[0], position).unwrap(), *value, "reading a scene again returns the same text");
             }
         }
-        placed.into_iter().map(|Placed { place, value }| (place.line, place.column, value)).collect()
+        placed.into_iter().map(|LocatedScene { position, value }| (position.line, position.column, value)).collect()
     }
 
     #[expect(clippy::unnecessary_wraps, reason = "it is compared with results")]
@@ -423,9 +428,9 @@ mod tests {
             kind: SceneKind::Book,
             unwritten: None,
         });
-        let placed = pass(&files, |_, text| text.map(str::to_owned).map_err(|fault| fault.to_string()));
+        let placed = scan(&files, |_, text| text.map(str::to_owned).map_err(|fault| fault.to_string()));
         let found: Vec<_> =
-            placed.into_iter().map(|placed| (placed.place.file, placed.place.line, placed.value)).collect();
+            placed.into_iter().map(|placed| (placed.position.file, placed.position.line, placed.value)).collect();
         assert_eq!(
             found[..2],
             [(0, 0, Err("not a regular file".to_owned())), (1, 0, Err("not a regular file".to_owned()))]

@@ -11,7 +11,7 @@ use crate::store::error::StoreError;
 
 /// The result of writing a book's file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Written {
+pub enum BookWrite {
     /// The file contains the given scenes.
     AsGiven,
     /// The user created or changed the file, so it was kept.
@@ -20,9 +20,9 @@ pub enum Written {
 
 /// Replaces a file of the pool unless it differs from what the program last wrote. A file with the same content is not
 /// rewritten.
-pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<Written, StoreError> {
+pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<BookWrite, StoreError> {
     if is_kept(path, bytes)? {
-        return Ok(Written::Kept);
+        return Ok(BookWrite::Kept);
     }
     let new = blake3::hash(bytes).to_hex().to_string();
     let record = record(path);
@@ -36,7 +36,7 @@ pub(super) fn replace(path: &Path, bytes: &[u8]) -> Result<Written, StoreError> 
     if known != BTreeSet::from([new.clone()]) {
         write(&record, path, &[&new])?;
     }
-    Ok(Written::AsGiven)
+    Ok(BookWrite::AsGiven)
 }
 
 /// Returns whether a file must be kept: it differs from `bytes` and was not written by the program.
@@ -92,19 +92,19 @@ mod tests {
         let path = folder.path().join("石头记.jsonl");
         let replaced = |bytes: &str| replace(&path, bytes.as_bytes()).unwrap();
         let text = || fs::read_to_string(&path).unwrap();
-        assert_eq!(replaced("1\n"), Written::AsGiven);
-        assert_eq!(replaced("2\n"), Written::AsGiven);
+        assert_eq!(replaced("1\n"), BookWrite::AsGiven);
+        assert_eq!(replaced("2\n"), BookWrite::AsGiven);
         let record = fs::read_to_string(folder.path().join("written/石头记.b3")).unwrap();
         assert_eq!(record, format!("{}  石头记.jsonl\n", blake3::hash(b"2\n").to_hex()), "the format of b3sum");
         fs::write(&path, "mine\n").unwrap();
-        assert_eq!((replaced("2\n"), text()), (Written::Kept, "mine\n".to_owned()));
-        assert_eq!((replaced("3\n"), text()), (Written::Kept, "mine\n".to_owned()));
+        assert_eq!((replaced("2\n"), text()), (BookWrite::Kept, "mine\n".to_owned()));
+        assert_eq!((replaced("3\n"), text()), (BookWrite::Kept, "mine\n".to_owned()));
         // If the user's content equals the program's, or the user removes the file, the program manages it again.
-        assert_eq!(replaced("mine\n"), Written::AsGiven);
-        assert_eq!((replaced("4\n"), text()), (Written::AsGiven, "4\n".to_owned()));
+        assert_eq!(replaced("mine\n"), BookWrite::AsGiven);
+        assert_eq!((replaced("4\n"), text()), (BookWrite::AsGiven, "4\n".to_owned()));
         fs::write(&path, "mine\n").unwrap();
         fs::remove_file(&path).unwrap();
-        assert_eq!((replaced("5\n"), text()), (Written::AsGiven, "5\n".to_owned()));
+        assert_eq!((replaced("5\n"), text()), (BookWrite::AsGiven, "5\n".to_owned()));
     }
 
     #[test]
@@ -112,11 +112,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.jsonl");
         fs::write(&path, "old\n").unwrap();
-        assert_eq!(replace(&path, b"new\n").unwrap(), Written::Kept);
+        assert_eq!(replace(&path, b"new\n").unwrap(), BookWrite::Kept);
         assert!(!folder.path().join("written").exists());
         // A file with the same content counts as written by the program.
-        assert_eq!(replace(&path, b"old\n").unwrap(), Written::AsGiven);
-        assert_eq!(replace(&path, b"new\n").unwrap(), Written::AsGiven);
+        assert_eq!(replace(&path, b"old\n").unwrap(), BookWrite::AsGiven);
+        assert_eq!(replace(&path, b"new\n").unwrap(), BookWrite::AsGiven);
     }
 
     #[test]
@@ -127,12 +127,16 @@ mod tests {
         for left in ["old\n", "new\n"] {
             write(&record(&path), &path, &[&old, &new]).unwrap();
             fs::write(&path, left).unwrap();
-            assert_eq!(replace(&path, b"newer\n").unwrap(), Written::AsGiven, "{left}");
+            assert_eq!(replace(&path, b"newer\n").unwrap(), BookWrite::AsGiven, "{left}");
             fs::remove_dir_all(folder.path().join("written")).unwrap();
         }
         write(&record(&path), &path, &[&new]).unwrap();
         fs::remove_file(&path).unwrap();
-        assert_eq!(replace(&path, b"new\n").unwrap(), Written::AsGiven, "the crash came after the record was written");
+        assert_eq!(
+            replace(&path, b"new\n").unwrap(),
+            BookWrite::AsGiven,
+            "the crash came after the record was written"
+        );
         fs::remove_dir_all(folder.path().join("written")).unwrap();
         fs::create_dir_all(record(&path)).unwrap();
         assert!(replace(&path, b"newest\n").is_err(), "an unreadable record must not allow overwriting");

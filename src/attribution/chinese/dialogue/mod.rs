@@ -22,7 +22,7 @@ pub(super) struct Dialogue<'a> {
     pub(super) modern: bool,
     pub(super) turns: Vec<Turn>,
     /// Indices of the turns introduced by a third-person pronoun: `他说`.
-    pub(super) told: Vec<usize>,
+    pub(super) third_person: Vec<usize>,
     /// By turn: the characters addressed in its speech.
     called: Vec<Vec<usize>>,
 }

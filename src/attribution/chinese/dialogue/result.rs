@@ -12,17 +12,17 @@ impl<'a> Dialogue<'a> {
     /// Returns the characters, and the speaker of each quotation.
     pub(in crate::attribution::chinese) fn finish(
         mut self,
-        verdicts: Vec<SpeakerDecision>,
+        decisions: Vec<SpeakerDecision>,
     ) -> (Vec<CharacterDraft>, Vec<SpeakerAssignment>) {
-        self.who.cast.iter_mut().filter(|draft| draft.given.is_none()).for_each(strip_demonstratives);
+        self.who.cast.iter_mut().filter(|draft| draft.known_character.is_none()).for_each(strip_demonstratives);
         let mut found = vec![SpeakerAssignment::default(); self.spans.len()];
-        for (turn, verdict) in self.turns.iter().zip(verdicts) {
+        for (turn, decision) in self.turns.iter().zip(decisions) {
             for (quote, found) in found.iter_mut().enumerate().take(turn.end).skip(turn.first) {
                 *found = SpeakerAssignment {
-                    speaker: verdict.speaker,
-                    kind: verdict.kind,
-                    confidence: verdict.confidence,
-                    action: verdict.speaker.and_then(|_| self.action(quote)),
+                    speaker: decision.speaker,
+                    kind: decision.kind,
+                    confidence: decision.confidence,
+                    action: decision.speaker.and_then(|_| self.action(quote)),
                 };
             }
         }

@@ -30,8 +30,8 @@ impl<'a> Dialogue<'a> {
     ) -> Self {
         let modern = distinguishes_she(text);
         let who = Referents::new(text, chars, names, cast, modern, given);
-        let (turns, told, called) = (Vec::new(), Vec::new(), Vec::new());
-        let mut scene = Self { text, chars, paragraphs, spans, names, who, modern, turns, told, called };
+        let (turns, third_person, called) = (Vec::new(), Vec::new(), Vec::new());
+        let mut dialogue = Self { text, chars, paragraphs, spans, names, who, modern, turns, third_person, called };
         let mut first = 0;
         for (index, paragraph) in paragraphs.iter().enumerate() {
             let mut end = first;
@@ -39,14 +39,14 @@ impl<'a> Dialogue<'a> {
                 end += 1;
             }
             if end > first {
-                scene.add_paragraph(first, end);
+                dialogue.add_paragraph(first, end);
             } else if !paragraph.border {
-                scene.record_subjects(paragraph.start as usize, paragraph.end as usize);
+                dialogue.record_subjects(paragraph.start as usize, paragraph.end as usize);
             }
             first = end;
         }
-        scene.merge_named();
-        scene
+        dialogue.merge_named();
+        dialogue
     }
 
     /// Returns the gender of each character.
@@ -67,7 +67,7 @@ impl<'a> Dialogue<'a> {
         }
         // `他说` never means the narrator.
         if let Some(narrator) = self.who.narrator {
-            for &turn in &self.told {
+            for &turn in &self.third_person {
                 self.turns[turn].weights.push((narrator, -8.0));
             }
         }
@@ -225,7 +225,7 @@ impl<'a> Dialogue<'a> {
         let called = self.score_speech(&mut turn);
         if third {
             // This is the index of the new turn; it is removed again if the turn is joined to the previous one.
-            self.told.push(self.turns.len());
+            self.third_person.push(self.turns.len());
         }
         let conflict = matches!((self.turns.last().map(|turn| turn.cue), turn.cue), (Some(SpeakerCue::Named(a)), SpeakerCue::Named(b)) if a != b);
         if joined
@@ -236,7 +236,7 @@ impl<'a> Dialogue<'a> {
             last.end = turn.end;
             last.weights.append(&mut turn.weights);
             if third {
-                self.told.pop();
+                self.third_person.pop();
             }
             if matches!(last.cue, SpeakerCue::None | SpeakerCue::Pronoun(_)) && turn.cue != SpeakerCue::None {
                 last.cue = turn.cue;

@@ -183,14 +183,14 @@ mod tests {
     }
 
     #[test]
-    fn takes_names_by_their_make_and_use() {
+    fn accepts_names_by_form_and_use() {
         for form in ["沈阿牛", "六两嫂", "老耿", "鹤年", "方晴", "罗守云", "许可之"] {
             assert!(judge(form, 2, 3, 6, 5), "{form}");
         }
     }
 
     #[test]
-    fn leaves_verbs_counts_times_and_nouns() {
+    fn rejects_verbs_numbers_times_and_nouns() {
         for form in ["见鹤年", "叹一口气", "三个", "那老", "月亮", "老道士", "两位", "丫鬟忙", "今夜", "二小姐"]
         {
             assert!(!judge(form, 2, 3, 6, 5), "{form}");

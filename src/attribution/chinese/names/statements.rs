@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_of_others_joins_nobody() {
+    fn statements_about_others_merge_nobody() {
         check(
             "江守田有两个儿子，大的名叫阿松，小的名叫阿柏。江守田道：“吃饭。”阿松道：“来了。”阿柏道：“不吃。”",
             &[&["江守田"], &["阿松"], &["阿柏"]],
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clause_that_gives_no_name_leads_on_to_nobody() {
+    fn clauses_without_names_extend_no_statement() {
         check(
             "江守田的丫鬟名唤春杏，春杏忙指着他说道：“不要！”原来这小丫头也是江守田使唤的，因他自幼无人看管，大家叫他作小豆儿。春杏道：“来了。”\
              小豆儿道：“我不来。”江守田道：“都来。”春杏道：“是。”小豆儿道：“是。”",
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_called_by_what_points() {
+    fn demonstratives_start_no_name() {
         for text in [
             "江守田道：“谁？”那婆子道：“是我。”江守田道：“进来。”那婆子笑道：“不进。”那人道：“走罢。”",
             "江守田道：「誰？」那婆子道：「是我。」江守田道：「進來。」那婆子笑道：「不進。」那人道：「走罷。」",

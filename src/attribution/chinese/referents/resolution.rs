@@ -44,7 +44,7 @@ impl<'a> Referents<'a> {
         let described = self.printed(noun.bare, noun.to);
         // The known-character list says to whom the phrase refers.
         let told = [&phrase, &described].into_iter().filter_map(|form| self.roles.get(form).copied());
-        if let Some(person) = told.into_iter().find(|&person| self.cast[person].sure) {
+        if let Some(person) = told.into_iter().find(|&person| self.cast[person].exclusive) {
             self.cast[person].add(&phrase, 1);
             return Referent::Sure(person);
         }

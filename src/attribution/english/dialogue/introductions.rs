@@ -146,7 +146,7 @@ impl Dialogue<'_> {
         })?;
         let acted = |mention: &&Mention| {
             mention.person.is_some()
-                && mention.place == SentencePosition::Main
+                && mention.position == SentencePosition::Main
                 && self.book.list[mention.first].quote == NONE
         };
         (self.names.between(at, stop).iter().filter(acted).count() == 0).then_some(found)
@@ -154,14 +154,14 @@ impl Dialogue<'_> {
 
     /// Assigns to an introduced character the turns of its noun in the same scene, unless the noun is given to another
     /// character nearby or the name was used earlier in the scene.
-    pub(in crate::attribution::english) fn introduce(&mut self, verdicts: &mut [SpeakerDecision]) {
+    pub(in crate::attribution::english) fn introduce(&mut self, decisions: &mut [SpeakerDecision]) {
         let mut found = self.named_in_narration();
         found.extend(self.named_in_speech());
         found.sort_by_key(|introduction| introduction.at);
-        let IntroductionIndex { borders, nouns, named, mut spoken } = self.introduction_index(&found, verdicts);
+        let IntroductionIndex { borders, nouns, named, mut spoken } = self.introduction_index(&found, decisions);
         for introduction in &found {
             let own = self.roles.get(&introduction.phrase).copied();
-            let Some(own) = own.filter(|&own| self.cast[own].role && !self.cast[own].sure) else { continue };
+            let Some(own) = own.filter(|&own| self.cast[own].role && !self.cast[own].exclusive) else { continue };
             let (from, to) = self.scene_of(introduction.at, &borders);
             if from == to {
                 continue;
@@ -184,7 +184,7 @@ impl Dialogue<'_> {
             let turns = turns.drain(turns.partition_point(|&turn| turn < from)..until);
             let mut moved = 0;
             for turn in turns {
-                verdicts[turn].speaker = Some(introduction.person);
+                decisions[turn].speaker = Some(introduction.person);
                 moved += 1;
             }
             if moved > 0 {
@@ -194,7 +194,11 @@ impl Dialogue<'_> {
     }
 
     /// Builds the look-up tables of introductions, so that the cost of each depends on its own scene only.
-    fn introduction_index<'f>(&self, found: &'f [Introduction], verdicts: &[SpeakerDecision]) -> IntroductionIndex<'f> {
+    fn introduction_index<'f>(
+        &self,
+        found: &'f [Introduction],
+        decisions: &[SpeakerDecision],
+    ) -> IntroductionIndex<'f> {
         let mut index = IntroductionIndex {
             borders: (0..self.paragraphs.len()).filter(|&paragraph| self.paragraphs[paragraph].border).collect(),
             nouns: BTreeMap::new(),
@@ -210,13 +214,13 @@ impl Dialogue<'_> {
             }
             index.spoken.extend(self.roles.get(&introduction.phrase).map(|&own| (own, Vec::new())));
         }
-        for (turn, verdict) in verdicts.iter().enumerate() {
+        for (turn, decision) in decisions.iter().enumerate() {
             if let SpeakerCue::Named(person) = self.turns[turn].cue
                 && let Some(turns) = index.named.get_mut(&person)
             {
                 turns.push(turn);
             }
-            if let Some(turns) = verdict.speaker.and_then(|speaker| index.spoken.get_mut(&speaker)) {
+            if let Some(turns) = decision.speaker.and_then(|speaker| index.spoken.get_mut(&speaker)) {
                 turns.push(turn);
             }
         }

@@ -22,7 +22,7 @@ impl Dialogue<'_> {
             turn.weights.push((own, -1.5));
         }
         let word = phrase.rsplit(' ').next().unwrap_or_default();
-        for &(name, share) in self.knowledge.kin.get(word).into_iter().flatten() {
+        for &(name, share) in self.evidence.kin.get(word).into_iter().flatten() {
             turn.weights.extend(self.names.people[name].map(|person| (person, share * RELATED)));
         }
         let elder = ENGLISH.elder_kin.contains(word);

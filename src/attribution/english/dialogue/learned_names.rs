@@ -16,16 +16,16 @@ impl Dialogue<'_> {
     /// Returns pairs of names that belong to one person, and the evidence for the second pass.
     pub(in crate::attribution::english) fn collect_evidence(
         &self,
-        verdicts: &[SpeakerDecision],
+        decisions: &[SpeakerDecision],
     ) -> (Vec<(usize, usize)>, DialogueEvidence) {
-        let mut links = self.linked_names(verdicts);
-        links.extend(self.role_names(verdicts));
+        let mut links = self.linked_names(decisions);
+        links.extend(self.role_names(decisions));
         let own = self.roles.get("I");
         let names = own.map_or_else(Vec::new, |&own| {
             let heard = |turn: usize| {
                 self.mentions(self.spans[self.turns[turn].first].start, self.spans[self.turns[turn].end - 1].end)
             };
-            narrator_names(self.book, self.names, &self.turns, &self.called, verdicts, own, heard)
+            narrator_names(self.book, self.names, &self.turns, &self.called, decisions, own, heard)
         });
         let narrator = names.first().copied();
         if let Some((&first, others)) = names.split_first() {
@@ -37,18 +37,18 @@ impl Dialogue<'_> {
             DialogueEvidence {
                 read: true,
                 narrator,
-                roles: self.given_names(self.learn_roles(verdicts)),
+                roles: self.given_names(self.learn_roles(decisions)),
                 phrases: self.role_phrases(),
-                kin: self.relative_speakers(verdicts),
+                kin: self.relative_speakers(decisions),
             },
         )
     }
 
     /// Returns capitalised roles whose turns mostly have one speaker, each paired with that speaker's name.
-    fn role_names(&self, verdicts: &[SpeakerDecision]) -> Vec<(usize, usize)> {
+    fn role_names(&self, decisions: &[SpeakerDecision]) -> Vec<(usize, usize)> {
         let mut votes: BTreeMap<usize, BTreeMap<usize, u32>> = BTreeMap::new();
-        for (turn, verdict) in self.turns.iter().zip(verdicts) {
-            if let (SpeakerCue::Role(_, own), Some(speaker)) = (turn.cue, verdict.speaker)
+        for (turn, decision) in self.turns.iter().zip(decisions) {
+            if let (SpeakerCue::Role(_, own), Some(speaker)) = (turn.cue, decision.speaker)
                 && !self.cast[own].role
             {
                 *votes.entry(own).or_default().entry(speaker).or_default() += 1;
@@ -76,12 +76,12 @@ impl Dialogue<'_> {
     }
 
     /// Returns pairs of names that belong to one person: a character addressed by the first answers under the second.
-    fn linked_names(&self, verdicts: &[SpeakerDecision]) -> Vec<(usize, usize)> {
+    fn linked_names(&self, decisions: &[SpeakerDecision]) -> Vec<(usize, usize)> {
         let mut votes: BTreeMap<usize, BTreeMap<usize, u32>> = BTreeMap::new();
         for (i, called) in self.called.iter().enumerate() {
             let Some(next) = self.turns.get(i + 1).filter(|next| !next.fresh) else { continue };
             let SpeakerCue::Named(answers) = next.cue else { continue };
-            if verdicts[i].speaker == Some(answers) {
+            if decisions[i].speaker == Some(answers) {
                 continue;
             }
             for &(name, person) in called {
@@ -156,12 +156,12 @@ impl Dialogue<'_> {
     }
 
     /// Returns the role phrases whose turns mostly have one speaker, each with a name of that speaker.
-    fn learn_roles(&self, verdicts: &[SpeakerDecision]) -> BTreeMap<String, usize> {
+    fn learn_roles(&self, decisions: &[SpeakerDecision]) -> BTreeMap<String, usize> {
         let mut votes: BTreeMap<usize, BTreeMap<usize, u32>> = BTreeMap::new();
-        for (turn, verdict) in self.turns.iter().zip(verdicts) {
-            if let (SpeakerCue::Role(_, own), Some(speaker)) = (turn.cue, verdict.speaker)
+        for (turn, decision) in self.turns.iter().zip(decisions) {
+            if let (SpeakerCue::Role(_, own), Some(speaker)) = (turn.cue, decision.speaker)
                 && self.cast[own].role
-                && self.cast[own].given.is_none()
+                && self.cast[own].known_character.is_none()
             {
                 *votes.entry(own).or_default().entry(speaker).or_default() += 1;
             }
@@ -197,10 +197,10 @@ impl Dialogue<'_> {
     }
 
     /// Returns who mostly speaks as someone's mother, brother and so on: names with their share of votes, 0 to 1.
-    fn relative_speakers(&self, verdicts: &[SpeakerDecision]) -> BTreeMap<String, Vec<(usize, f32)>> {
+    fn relative_speakers(&self, decisions: &[SpeakerDecision]) -> BTreeMap<String, Vec<(usize, f32)>> {
         let mut votes: BTreeMap<&str, BTreeMap<usize, u16>> = BTreeMap::new();
-        for (turn, verdict) in self.turns.iter().zip(verdicts) {
-            let (SpeakerCue::Role(_, own), Some(speaker)) = (turn.cue, verdict.speaker) else { continue };
+        for (turn, decision) in self.turns.iter().zip(decisions) {
+            let (SpeakerCue::Role(_, own), Some(speaker)) = (turn.cue, decision.speaker) else { continue };
             let Some(noun) = self.cast[own].forms.keys().next().and_then(|form| form.rsplit(' ').next()) else {
                 continue;
             };

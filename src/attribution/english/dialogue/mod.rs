@@ -32,7 +32,7 @@ pub(super) struct Dialogue<'a> {
     pub(super) book: &'a Tokens,
     pub(super) names: &'a Names,
     pub(super) cast: Vec<CharacterDraft>,
-    pub(super) knowledge: DialogueEvidence,
+    pub(super) evidence: DialogueEvidence,
     /// Role phrases, each with the character that it means if no named one fits.
     roles: BTreeMap<String, usize>,
     /// Role phrases that the text links to a name, each with that character.
@@ -40,7 +40,7 @@ pub(super) struct Dialogue<'a> {
     /// Pairs of names that the narration shows to be one person's.
     same: Vec<(usize, usize)>,
     /// Mentions of characters by a role that occurs with a speech verb.
-    pub(super) told: Vec<Mention>,
+    pub(super) role_mentions: Vec<Mention>,
     /// The surname of each character that has one.
     surnames: BTreeMap<usize, u32>,
     pub(super) turns: Vec<Turn>,

@@ -17,7 +17,7 @@ pub(super) fn narrator_names<'a>(
     names: &Names,
     turns: &[Turn],
     called: &[Vec<(usize, usize)>],
-    verdicts: &[SpeakerDecision],
+    decisions: &[SpeakerDecision],
     own: usize,
     heard: impl Fn(usize) -> &'a [Mention],
 ) -> Vec<usize> {
@@ -28,7 +28,7 @@ pub(super) fn narrator_names<'a>(
             *tagged.entry(person).or_default() += 1;
         }
     }
-    let speaks = |i: usize| verdicts.get(i).is_some_and(|verdict| verdict.speaker == Some(own));
+    let speaks = |i: usize| decisions.get(i).is_some_and(|decision| decision.speaker == Some(own));
     for (i, called) in called.iter().enumerate() {
         let answered = turns.get(i + 1).is_some_and(|next| !next.fresh) && speaks(i + 1);
         let answering = i > 0 && !turns[i].fresh && speaks(i - 1);

@@ -44,16 +44,16 @@ impl FinishedDialogue {
     /// Returns the characters, and the speaker of each quotation.
     pub(in crate::attribution::english) fn attribute(
         mut self,
-        verdicts: Vec<SpeakerDecision>,
+        decisions: Vec<SpeakerDecision>,
     ) -> (Vec<CharacterDraft>, Vec<SpeakerAssignment>) {
         let mut found = vec![SpeakerAssignment::default(); self.quotations];
-        for (turn, verdict) in self.turns.iter().zip(verdicts) {
+        for (turn, decision) in self.turns.iter().zip(decisions) {
             for (quote, found) in found.iter_mut().enumerate().take(turn.end).skip(turn.first) {
                 *found = SpeakerAssignment {
-                    speaker: verdict.speaker,
-                    kind: verdict.kind,
-                    confidence: verdict.confidence,
-                    action: self.actions.remove(&quote).filter(|_| verdict.speaker.is_some()),
+                    speaker: decision.speaker,
+                    kind: decision.kind,
+                    confidence: decision.confidence,
+                    action: self.actions.remove(&quote).filter(|_| decision.speaker.is_some()),
                 };
             }
         }

@@ -167,7 +167,7 @@ impl Dialogue<'_> {
 
     /// Adds the mentions in narration of roles that occur with a speech verb.
     pub(super) fn find_role_mentions(&mut self) {
-        if self.knowledge.phrases.is_empty() {
+        if self.evidence.phrases.is_empty() {
             return;
         }
         let mut last = None;
@@ -180,15 +180,23 @@ impl Dialogue<'_> {
             else {
                 continue;
             };
-            if !self.knowledge.phrases.contains(&phrase) || self.book.list[end - 1].quote != NONE {
+            if !self.evidence.phrases.contains(&phrase) || self.book.list[end - 1].quote != NONE {
                 continue;
             }
             let person = self.role(&phrase, gender);
-            let place = sentence_position(self.book, at, self.book.opening(at), last);
-            last = Some((end, place));
+            let position = sentence_position(self.book, at, self.book.opening(at), last);
+            last = Some((end, position));
             let possessive = self.book.text(end - 1).ends_with("'s");
             let (vocative, person) = (false, Some(person));
-            self.told.push(Mention { first: at, end, name: ROLE_ONLY, possessive, vocative, place, person });
+            self.role_mentions.push(Mention {
+                first: at,
+                end,
+                name: ROLE_ONLY,
+                possessive,
+                vocative,
+                position,
+                person,
+            });
         }
     }
 }

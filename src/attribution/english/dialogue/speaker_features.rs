@@ -115,12 +115,12 @@ impl<'a> Dialogue<'a> {
         for (age, mention) in self.latest_mentions(from, to).enumerate().take(24) {
             let token = self.book.list[mention.first];
             let Some(person) = mention.person else { continue };
-            if !self.knowledge.read && mention.name != ROLE_ONLY && self.names.is_role(self.book, mention.name) {
+            if !self.evidence.read && mention.name != ROLE_ONLY && self.names.is_role(self.book, mention.name) {
                 continue;
             }
             #[expect(clippy::cast_precision_loss, reason = "at most 24")]
             let fade = 1.0 / (1.0 + age as f32 * 0.25);
-            let weight = match (token.quote == NONE, mention.possessive, mention.place) {
+            let weight = match (token.quote == NONE, mention.possessive, mention.position) {
                 (false, ..) => 0.2,
                 (true, true, _) => 0.3,
                 (true, false, SentencePosition::Main) => 1.1,
@@ -131,8 +131,8 @@ impl<'a> Dialogue<'a> {
             *entry = entry.max(weight * fade * share);
         }
         turn.weights.extend(weights);
-        if let Some((person, place)) = self.pronoun_focus(turn, self.latest_mentions(from, to)) {
-            turn.weights.push((person, if place == SentencePosition::Main { FOCUS } else { FOCUS * 0.5 }));
+        if let Some((person, position)) = self.pronoun_focus(turn, self.latest_mentions(from, to)) {
+            turn.weights.push((person, if position == SentencePosition::Main { FOCUS } else { FOCUS * 0.5 }));
         }
     }
 
@@ -152,24 +152,24 @@ impl<'a> Dialogue<'a> {
         }
         let subjects = latest.filter(|mention| {
             !mention.possessive
-                && mention.place != SentencePosition::Object
+                && mention.position != SentencePosition::Object
                 && self.book.list[mention.first].quote == NONE
         });
         let mut fit = subjects
-            .filter_map(|mention| Some((mention.person?, mention.place)))
+            .filter_map(|mention| Some((mention.person?, mention.position)))
             .filter(|&(person, _)| self.cast[person].gender() == gender);
         let last = fit.next()?;
         if last.1 == SentencePosition::Main {
             return Some(last);
         }
-        Some(fit.take(2).find(|(_, place)| *place == SentencePosition::Main).unwrap_or(last))
+        Some(fit.take(2).find(|(_, position)| *position == SentencePosition::Main).unwrap_or(last))
     }
 
     /// Returns the mentions between two tokens, by name or by a role that speaks, latest first.
     fn latest_mentions(&self, from: usize, to: usize) -> impl Iterator<Item = &Mention> {
-        let first = self.told.partition_point(|mention| mention.first < from);
-        let last = first + self.told[first..].partition_point(|mention| mention.first < to);
-        let mut roles = self.told[first..last].iter().rev().peekable();
+        let first = self.role_mentions.partition_point(|mention| mention.first < from);
+        let last = first + self.role_mentions[first..].partition_point(|mention| mention.first < to);
+        let mut roles = self.role_mentions[first..last].iter().rev().peekable();
         let mut names = self.names.between(from, to).iter().rev().peekable();
         std::iter::from_fn(move || {
             let at = names.peek().map(|mention| mention.first);

@@ -28,45 +28,45 @@ impl<'a> Dialogue<'a> {
         book: &'a Tokens,
         names: &'a Names,
         cast: Vec<CharacterDraft>,
-        knowledge: DialogueEvidence,
+        evidence: DialogueEvidence,
         given: &KnownCharacters,
     ) -> Self {
-        let mut scene = Self {
+        let mut dialogue = Self {
             chars,
             paragraphs,
             spans,
             book,
             names,
             cast,
-            knowledge,
+            evidence,
             roles: BTreeMap::new(),
             known: BTreeMap::new(),
             same: Vec::new(),
-            told: Vec::new(),
+            role_mentions: Vec::new(),
             surnames: BTreeMap::new(),
             turns: Vec::new(),
             called: Vec::new(),
             actions: BTreeMap::new(),
         };
-        (scene.known, scene.same) = scene.appositions();
-        scene.roles = given.roles(&mut scene.cast);
-        for (phrase, &name) in &scene.knowledge.roles {
+        (dialogue.known, dialogue.same) = dialogue.appositions();
+        dialogue.roles = given.roles(&mut dialogue.cast);
+        for (phrase, &name) in &dialogue.evidence.roles {
             if let Some(person) = names.people[name] {
-                scene.known.entry(phrase.clone()).or_insert(person);
+                dialogue.known.entry(phrase.clone()).or_insert(person);
             }
         }
-        scene.known.retain(|phrase, person| given.allows(phrase, &scene.cast[*person]));
-        if let Some(person) = scene.knowledge.narrator.and_then(|name| names.people[name]) {
-            scene.roles.entry("I".to_owned()).or_insert(person);
+        dialogue.known.retain(|phrase, person| given.allows(phrase, &dialogue.cast[*person]));
+        if let Some(person) = dialogue.evidence.narrator.and_then(|name| names.people[name]) {
+            dialogue.roles.entry("I".to_owned()).or_insert(person);
         }
         for (name, person) in names.list.iter().zip(&names.people) {
             let given = name.words.len() < 2
                 && name.title.is_none_or(|title| book.words[title as usize].class & TITLE_GIVEN != 0);
             if let (Some(person), Some(&last), false) = (person, name.words.last(), given) {
-                scene.surnames.entry(*person).or_insert(last);
+                dialogue.surnames.entry(*person).or_insert(last);
             }
         }
-        scene.find_role_mentions();
+        dialogue.find_role_mentions();
         let mut first = 0;
         while first < spans.len() {
             let Span { paragraph, written, .. } = spans[first];
@@ -75,15 +75,15 @@ impl<'a> Dialogue<'a> {
                 end += 1;
             }
             if !written {
-                scene.add_paragraph(first, end);
+                dialogue.add_paragraph(first, end);
             }
             first = end;
         }
-        if scene.knowledge.read {
-            scene.score_presence();
-            scene.score_hearsay();
+        if dialogue.evidence.read {
+            dialogue.score_presence();
+            dialogue.score_hearsay();
         }
-        scene
+        dialogue
     }
 
     /// Returns the gender of each character.
@@ -265,13 +265,13 @@ impl<'a> Dialogue<'a> {
         }
         if let SpeakerCue::Role(_, person) = turn.cue {
             if !self.cast[person].role {
-                turn.weights.push((person, if self.knowledge.read { 2.5 } else { 0.0 }));
-            } else if self.knowledge.read && self.has_specific_role(person) {
+                turn.weights.push((person, if self.evidence.read { 2.5 } else { 0.0 }));
+            } else if self.evidence.read && self.has_specific_role(person) {
                 turn.weights.push((person, SPECIFIC));
             }
         }
         if let SpeakerCue::Role(_, person) = turn.cue
-            && self.cast[person].sure
+            && self.cast[person].exclusive
         {
             turn.weights.push((person, SURE));
         }
@@ -308,7 +308,7 @@ impl<'a> Dialogue<'a> {
         for who in says.iter().flatten() {
             let found = match who {
                 // In the first pass, a role may still turn out to belong to a named character.
-                NounPhrase::Name(name) if !self.knowledge.read && self.names.is_role(self.book, *name) => {
+                NounPhrase::Name(name) if !self.evidence.read && self.names.is_role(self.book, *name) => {
                     self.names.people[*name]
                         .map_or(SpeakerCue::None, |own| SpeakerCue::Role(self.cast[own].gender(), own))
                 }

@@ -31,7 +31,7 @@ impl Names {
         let mut roots: Vec<usize> = (0..self.list.len()).map(|i| groups.root(i)).collect();
         let forms: Vec<(&str, u32)> = self.list.iter().map(|name| (name.form.as_str(), name.count)).collect();
         given.part(&mut roots, &forms);
-        let mut places: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut indices: BTreeMap<usize, usize> = BTreeMap::new();
         let mut drafts: Vec<CharacterDraft> = Vec::new();
         self.people = vec![None; self.list.len()];
         let anyone: Vec<bool> = {
@@ -45,13 +45,13 @@ impl Names {
             if !anyone[root] {
                 continue;
             }
-            let place = *places.entry(root).or_insert_with(|| {
+            let index = *indices.entry(root).or_insert_with(|| {
                 drafts.push(CharacterDraft::default());
                 drafts.len() - 1
             });
-            self.people[i] = Some(place);
+            self.people[i] = Some(index);
             let name = &self.list[i];
-            let draft = &mut drafts[place];
+            let draft = &mut drafts[index];
             draft.add(&name.form, name.count);
             draft.female += name.female;
             draft.male += name.male;
@@ -65,7 +65,7 @@ impl Names {
         let shared: BTreeMap<usize, Vec<usize>> = shared
             .into_iter()
             .map(|(name, sets)| {
-                let people = sets.into_iter().filter_map(|root| places.get(&roots[root]).copied());
+                let people = sets.into_iter().filter_map(|root| indices.get(&roots[root]).copied());
                 (name, people.collect())
             })
             .collect();
@@ -100,8 +100,8 @@ fn is_person(book: &Tokens, name: &Name) -> bool {
     if name.title.is_some() {
         return true;
     }
-    let place = name.local * 4 > name.narrated && name.speech * 4 < name.local;
-    if place {
+    let is_place = name.local * 4 > name.narrated && name.speech * 4 < name.local;
+    if is_place {
         return false;
     }
     if let [word] = name.words[..] {

@@ -18,9 +18,9 @@ pub(super) fn known_name_at(
     if token.word() == NONE {
         return None;
     }
-    let word = |place: usize| {
-        let next = book.list.get(at + place).filter(|next| next.word() != NONE && next.quote == token.quote)?;
-        (place == 0 || !book.list[at + place - 1].possessive()).then(|| (book.text(at + place), next.capital()))
+    let word = |offset: usize| {
+        let next = book.list.get(at + offset).filter(|next| next.word() != NONE && next.quote == token.quote)?;
+        (offset == 0 || !book.list[at + offset - 1].possessive()).then(|| (book.text(at + offset), next.capital()))
     };
     let end = at + phrases.length(book.text(at), word);
     if end == at || name_at(book, at).is_some_and(|(_, _, first, stop)| first == at && stop >= end) {

@@ -47,9 +47,9 @@ impl Names {
             });
             let possessive = book.list[end - 1].possessive();
             let vocative = !possessive && is_vocative(book, first, end);
-            let last = self.mentions.last().map(|last| (last.end, last.place));
-            let place = sentence_position(book, first, book.opening(first), last);
-            self.mentions.push(Mention { first, end, name, possessive, vocative, place, person: None });
+            let last = self.mentions.last().map(|last| (last.end, last.position));
+            let position = sentence_position(book, first, book.opening(first), last);
+            self.mentions.push(Mention { first, end, name, possessive, vocative, position, person: None });
             i = end;
         }
         self.name_starts = NameStarts::new(self.mentions.iter().map(|mention| mention.first));
@@ -74,8 +74,9 @@ impl Names {
                 continue;
             }
             name.narrated += 1;
-            let place = mention.first.checked_sub(1).map_or("", |at| book.text(at));
-            name.local += u32::from(matches!(place, "in" | "at" | "from" | "near" | "into" | "through" | "towards"));
+            let preceding = mention.first.checked_sub(1).map_or("", |at| book.text(at));
+            name.local +=
+                u32::from(matches!(preceding, "in" | "at" | "from" | "near" | "into" | "through" | "towards"));
             if mention.possessive {
                 continue;
             }

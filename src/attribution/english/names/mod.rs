@@ -57,7 +57,7 @@ pub(super) struct Mention {
     /// Whether the name is a vocative.
     pub(super) vocative: bool,
     /// Grammatical position in the sentence.
-    pub(super) place: SentencePosition,
+    pub(super) position: SentencePosition,
     /// The character meant, if the name is a character's.
     pub(super) person: Option<usize>,
 }

@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn tells_a_whole_letter_from_the_talk_about_it() {
+    fn separates_letters_from_dialogue() {
         check(
             Language::En,
             "“A letter,” said Ruth Hallow.\n\n“Harwich, Sept. 6.\n\n“MY DEAR RUTH,\n\n“The tide was late and so was I. We sail on \

@@ -20,7 +20,7 @@ use crate::cli::{environment, to_stderr, to_stdout};
 use crate::dataset::{AdditionError, Finding};
 use crate::schema::SceneHead;
 use crate::stages::export::thousands;
-use crate::store::{Added, Pool, PoolIndex, SceneKind, StoreError};
+use crate::store::{AddedScene, Pool, PoolIndex, SceneKind, StoreError};
 use scene_text::write_scene;
 
 /// Errors of the scene commands.
@@ -157,8 +157,8 @@ fn add(file: &Path, arguments: &PoolArguments, replace: bool) -> Exit {
         let pool = Pool::open(&folder).map_err(|error| fault(&error.into()))?;
         pool.add(&scenes, replace).map_err(|error| {
             let hint = match &error {
-                StoreError::Taken { .. } => "replace it with `--replace`, or choose another id",
-                StoreError::Shared { .. } => "edit the scene in that file, or remove it there",
+                StoreError::SceneExists { .. } => "replace it with `--replace`, or choose another id",
+                StoreError::SharedFile { .. } => "edit the scene in that file, or remove it there",
                 _ => return fault(&error.into()),
             };
             to_stderr(&diagnostics::chain(&error, Some(hint), false));
@@ -171,9 +171,9 @@ fn add(file: &Path, arguments: &PoolArguments, replace: bool) -> Exit {
     };
     let outcomes = scenes.iter().zip(&added).map(|(scene, added)| {
         let (word, path) = match added {
-            Added::New(path) => ("added", path),
-            Added::Replaced(path) => ("replaced", path),
-            Added::Same(path) => ("unchanged", path),
+            AddedScene::New(path) => ("added", path),
+            AddedScene::Replaced(path) => ("replaced", path),
+            AddedScene::Same(path) => ("unchanged", path),
         };
         (&scene.id, word, path)
     });
@@ -204,7 +204,7 @@ fn with_index(arguments: &PoolArguments, then: impl FnOnce(&PoolIndex) -> Result
         Ok(pool) => pool,
         Err(exit) => return exit,
     };
-    let (index, faults) = match pool.survey() {
+    let (index, faults) = match pool.index_all() {
         Ok(found) => found,
         Err(error) => return fault(&error.into()),
     };

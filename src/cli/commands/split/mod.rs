@@ -8,15 +8,15 @@ use super::chunk::usage;
 use crate::cli::args::{SplitArguments, hold};
 use crate::cli::exit::Exit;
 use crate::cli::to_stdout;
-use crate::dataset::split::{NEAR, Params, Part, Relation, Size, column_of};
-use crate::dataset::{self, Split};
+use crate::dataset::split::{DEFAULT_SIMILARITY, Params, Part, Relation, Size, column_of};
+use crate::dataset::{self, SplitOptions};
 use crate::schema::ByLanguage;
-use crate::store::{self, DatasetPlace};
+use crate::store::{self, DatasetLocation};
 
 /// Runs the command.
 pub(crate) fn divide(arguments: &SplitArguments) -> Exit {
     let path = &arguments.path;
-    let Some(place) = DatasetPlace::find(path) else {
+    let Some(place) = DatasetLocation::find(path) else {
         return usage(
             &format!("`{}` is neither a run folder nor a data set", path.display()),
             "give `outputs/<name>`, or a folder with a dataset card and one folder of Parquet files per config",
@@ -31,15 +31,15 @@ pub(crate) fn divide(arguments: &SplitArguments) -> Exit {
         let has = columns(&place, &arguments.config);
         params.stratify.retain(|column| has.as_ref().is_none_or(|has| has.contains(column)));
     }
-    let wanted = Split {
-        place,
+    let wanted = SplitOptions {
+        location: place,
         config: arguments.config.clone(),
         params,
         out: arguments.out.clone(),
         shard_bytes: arguments.shard_size,
         dry_run: arguments.dry_run,
     };
-    match dataset::split(&wanted) {
+    match dataset::split_dataset(&wanted) {
         Ok(done) => {
             if arguments.json {
                 let mut told =
@@ -58,7 +58,7 @@ pub(crate) fn divide(arguments: &SplitArguments) -> Exit {
 }
 
 /// Returns the columns of a config, or `None` if they cannot be read; reading the rows reports the error.
-fn columns(place: &DatasetPlace, config: &str) -> Option<Vec<String>> {
+fn columns(place: &DatasetLocation, config: &str) -> Option<Vec<String>> {
     let dataset = store::Dataset::open(&place.dataset).ok()?;
     let file = dataset.of(config).next()?.files.first()?.clone();
     store::columns(&file).ok()
@@ -124,19 +124,19 @@ fn params(arguments: &SplitArguments) -> Result<Params, (String, &'static str)> 
         let Some(relation) = Relation::ALL.into_iter().find(|relation| relation.name() == word) else {
             return Err((
                 format!("`{word}` is not a relation between rows"),
-                "choose from scene, conversation, instruction and near",
+                "choose from scene, conversation, instruction and similarity",
             ));
         };
         together.push(relation);
     }
     if arguments.group_by.is_none() {
         let of_config =
-            |relation: &Relation| *relation == Relation::Near || relation.column(&arguments.config).is_some();
+            |relation: &Relation| *relation == Relation::Similarity || relation.column(&arguments.config).is_some();
         together.extend(Relation::ALL.iter().filter(|relation| of_config(relation)));
     }
     together.sort_unstable();
     together.dedup();
-    let near = arguments.similarity.map_or(NEAR, |near| ByLanguage { en: near, zh: near });
+    let near = arguments.similarity.map_or(DEFAULT_SIMILARITY, |near| ByLanguage { en: near, zh: near });
     let (rest, by, seed) = (arguments.remainder.clone(), arguments.by.clone(), arguments.seed);
-    Ok(Params { splits, rest, by, hold_out, stratify, apart: together, near, seed })
+    Ok(Params { splits, remainder: rest, by, hold_out, stratify, group_by: together, similarity: near, seed })
 }

@@ -8,12 +8,12 @@ use crate::cli::output::control_chars::visible;
 use crate::cli::output::{diagnostics, table};
 use crate::cli::{Terminal, to_stderr};
 use crate::dataset::split::{Relation, Report, UNUSED};
-use crate::dataset::{CONFIGS, SplitDone, SplitError};
+use crate::dataset::{CONFIGS, SplitError, SplitOutcome};
 use crate::stages::export::thousands;
 use crate::store::StoreError;
 
 /// Formats the result of a split.
-pub(super) fn text(arguments: &SplitArguments, done: &SplitDone) -> String {
+pub(super) fn text(arguments: &SplitArguments, done: &SplitOutcome) -> String {
     let Report { params, rows, strata, families, largest_family, moved_by, moved, carried } = &done.report;
     let all: usize = rows.values().sum();
     let what = if params.by.is_some() { "groups" } else { "groups of related rows" };
@@ -25,7 +25,7 @@ pub(super) fn text(arguments: &SplitArguments, done: &SplitDone) -> String {
         thousands(*largest_family as u64)
     );
     let mut lines = vec![vec!["split".to_owned(), "rows".to_owned(), "share".to_owned(), "strata".to_owned()]];
-    let names = params.splits.iter().map(|part| part.name.as_str()).chain([params.rest.as_str(), UNUSED]);
+    let names = params.splits.iter().map(|part| part.name.as_str()).chain([params.remainder.as_str(), UNUSED]);
     for (name, count) in names.filter_map(|name| Some((name, *rows.get(name)?))) {
         let share = crate::text::float(count) / crate::text::float(all.max(1)) * 100.0;
         let present = strata.values().filter(|counts| counts.contains_key(name)).count();
@@ -40,7 +40,7 @@ pub(super) fn text(arguments: &SplitArguments, done: &SplitDone) -> String {
     for (relation, count) in moved_by {
         let set_aside = moved.iter().filter(|moved| moved.because == *relation && moved.to == UNUSED).count();
         let why = match relation {
-            Relation::Near => "are similar to rows of another split",
+            Relation::Similarity => "are similar to rows of another split",
             Relation::Scene => "share a scene with another split",
             Relation::Conversation => "share a conversation with another split",
             Relation::Instruction => "share an instruction with another split",

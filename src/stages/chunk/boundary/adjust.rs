@@ -5,7 +5,7 @@ use futures::StreamExt;
 
 use super::ask::{Cut, FindBoundary, FoundBoundary};
 use crate::llm::{AskError, Model};
-use crate::schema::{Book, Chunk, Draw, Language, Reject};
+use crate::schema::{Book, Chunk, Draw, Language, Reject, Stage};
 use crate::stages::chunk::Params;
 use crate::text::count_code_points;
 
@@ -48,7 +48,7 @@ pub async fn adjust_boundaries<'m>(
                     ended = Some(error);
                 }
             }
-            Err(error) => rejects.push(Reject::new("chunk", before.id(), error.reason(), error.detail())),
+            Err(error) => rejects.push(Reject::new(Stage::Chunk, before.id(), error.reason(), error.detail())),
         }
     }
     ended.map_or(Ok((chunks, rejects)), Err)

@@ -175,7 +175,7 @@ async fn a_call_that_fails_leaves_its_border_and_a_reject() {
         let (planned, chunks, rejects) = scripted(&story(language), 500, &[("a-book/0/border", bad)]).await;
         assert_eq!(chunks[0].end, planned[0].end);
         assert_eq!(
-            (rejects[0].stage.as_str(), rejects[0].id.as_str(), rejects[0].reason.as_str()),
+            (rejects[0].stage.name(), rejects[0].id.as_str(), rejects[0].reason.name()),
             ("chunk", "a-book/0", "bad_reply")
         );
         assert!(rejects[0].detail.contains("opens_with"), "{}", rejects[0].detail);

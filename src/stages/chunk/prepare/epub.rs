@@ -174,7 +174,7 @@ mod tests {
         assert_eq!(found, [("第一回 看灯", Some(1)), ("第二回 听雨", Some(2))]);
         let (chunks, rejects) = chunk(&book, &chapters, &Params::default());
         assert!(chunks[0].text.starts_with("其一"), "{}", chunks[0].text);
-        assert_eq!(rejects.iter().map(|reject| reject.reason.as_str()).collect::<Vec<_>>(), ["contents"]);
+        assert_eq!(rejects.iter().map(|reject| reject.reason.name()).collect::<Vec<_>>(), ["contents"]);
     }
 
     #[test]
@@ -186,7 +186,7 @@ mod tests {
         let read = book_of("../../../etc/passwd").expect("reads");
         let (chunks, rejects) = chunk(&read, &chapters(&read), &Params::default());
         assert!(chunks[0].text.contains("Yes, it rained") && !read.text.contains("root:"));
-        assert_eq!(rejects[0].reason, "missing_page");
+        assert_eq!(rejects[0].reason.name(), "missing_page");
         assert!(rejects[0].detail.contains("`etc/passwd`"), "{}", rejects[0].detail);
     }
 
@@ -244,7 +244,7 @@ mod tests {
         let (chunks, rejects) = chunk(&book, &chapters(&book), &Params::default());
         assert!(chunks[0].text.contains("Yes, it rained"));
         let told: Vec<(&str, &str)> =
-            rejects.iter().map(|reject| (reject.reason.as_str(), reject.detail.as_str())).collect();
+            rejects.iter().map(|reject| (reject.reason.name(), reject.detail.as_str())).collect();
         let expected = [
             ("missing_page", "`lost`, which is missing from the manifest"),
             ("empty_page", "`OEBPS/b.xhtml`"),
@@ -318,7 +318,7 @@ mod tests {
                 .iter()
                 .map(|reject| {
                     (
-                        reject.reason.as_str(),
+                        reject.reason.name(),
                         reject.detail.contains("p4.xhtml`, which is non-linear and contains notes"),
                         reject.detail.contains("p5.xhtml`"),
                     )

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::About;
+use super::CardMetadata;
 use crate::stages::export::Params;
 use crate::stages::export::features::{OURS, features};
 use crate::stages::export::tally::Table;
@@ -60,7 +60,7 @@ fn licence(yaml: &mut String, stated: &str) {
 }
 
 /// Returns the front matter, including the `---` lines around it.
-pub(crate) fn front(params: &Params, about: &About, tables: &[Table]) -> String {
+pub(crate) fn front(params: &Params, about: &CardMetadata, tables: &[Table]) -> String {
     let mut yaml = "---\n".to_owned();
     let _ = writeln!(yaml, "pretty_name: {}", quoted(params.pretty_name.as_deref().unwrap_or(&about.name)));
     licence(&mut yaml, params.license.as_deref().unwrap_or("other"));

@@ -12,19 +12,18 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 
 use self::front_matter::{configs, front, languages, own_licence};
-use super::amounts::{dollars, percent, thousands};
+use super::amounts::{dollars, percent, row_counts, thousands};
 use super::features::notes;
 use super::markers::{self, marked};
-use super::quote_limits::Rights;
-use super::report::Charge;
-use super::tally::{Table, Tally};
+use super::quote_limits::QuoteLimits;
+use super::report::AskCost;
+use super::tally::{Table, TableCounts};
 use super::{Params, role_tables};
-use crate::dataset::card_update;
 use crate::schema::{Dimension, Language, RoleTally};
 
 /// The facts about a run that the card shows in addition to its tables.
 #[derive(Debug, Clone, Default)]
-pub struct About {
+pub struct CardMetadata {
     /// The run's name in the pipeline file.
     pub name: String,
     /// The version of dramaturg.
@@ -36,9 +35,9 @@ pub struct About {
     /// The changes to it from the command line, each as `KEY=VALUE`. Only include those that can affect rows.
     pub overrides: Vec<String>,
     /// The books, in the order of the run.
-    pub books: Vec<AboutBook>,
+    pub books: Vec<BookMetadata>,
     /// The models of the cast, in the order of the cast.
-    pub parts: Vec<AboutPart>,
+    pub parts: Vec<CastMetadata>,
     /// The dimensions, in order.
     pub dimensions: Vec<Dimension>,
     /// τ: how many times a lane counts each dimension before it ends.
@@ -54,14 +53,14 @@ pub struct About {
     /// The BLAKE3 hash of each prompt template, by name.
     pub prompts: BTreeMap<String, String>,
     /// The usage by ask and model.
-    pub charges: Vec<Charge>,
+    pub charges: Vec<AskCost>,
     /// The counts of roles and questions by language; empty if no roles were made.
     pub roles: BTreeMap<Language, RoleTally>,
 }
 
 /// A book of the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AboutBook {
+pub struct BookMetadata {
     /// Its slug, the value of the column `book`.
     pub slug: String,
     /// Its title.
@@ -76,7 +75,7 @@ pub struct AboutBook {
 
 /// A part of the cast and the model that fills it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AboutPart {
+pub struct CastMetadata {
     /// The part, such as `judge` or `extractor (zh)`.
     pub part: String,
     /// The model's name in the pipeline file, the value of columns such as `judge_model`.
@@ -87,7 +86,7 @@ pub struct AboutPart {
 
 /// Returns the text of the card, the `README.md` of the data set.
 #[must_use]
-pub fn card(params: &Params, about: &About, tables: &[Table]) -> String {
+pub fn card(params: &Params, about: &CardMetadata, tables: &[Table]) -> String {
     let name = params.pretty_name.as_deref().unwrap_or(&about.name);
     let mut card = front(params, about, tables);
     let _ = write!(card, "\n# {}\n\n{}", cell(name), what(tables));
@@ -141,7 +140,7 @@ fn columns(tables: &[Table]) -> String {
     let mut text =
         "## Columns\n\nAll columns are nullable. `column[].field` is a field of the structs in a list.\n".to_owned();
     for (config, splits) in configs(tables) {
-        let counts = card_update::counted(splits.iter().map(|table| (table.split, table.rows)));
+        let counts = row_counts(splits.iter().map(|table| (table.split, table.rows)));
         let counts = marked(&markers::counts_place(config), &format!("\n{counts}\n\n"));
         let _ = write!(text, "\n### `{config}`\n\n{counts}\n");
         text.push_str("| column | type | meaning |\n|---|---|---|\n");
@@ -153,7 +152,7 @@ fn columns(tables: &[Table]) -> String {
     text
 }
 
-fn made(about: &About, tables: &[Table]) -> String {
+fn made(about: &CardMetadata, tables: &[Table]) -> String {
     let mut text = format!("## How it was made\n\nBy dramaturg {}, with seed {}.\n\n", about.version, about.seed);
     if !about.books.is_empty() {
         text.push_str("| book | title | language | licence | source |\n|---|---|---|---|---|\n");
@@ -202,14 +201,14 @@ fn made(about: &About, tables: &[Table]) -> String {
 }
 
 /// Returns the usage by stage.
-fn cost(charges: &[Charge]) -> String {
+fn cost(charges: &[AskCost]) -> String {
     if charges.is_empty() {
         return String::new();
     }
     let head = "| stage | calls | prompt tokens | completion tokens | cost |\n|---|---:|---:|---:|---:|\n";
     let mut text = format!("## Cost\n\n{head}");
-    let all = Charge::sum(charges);
-    let stages = Charge::by_stage(charges);
+    let all = AskCost::sum(charges);
+    let stages = AskCost::by_stage(charges);
     for (stage, charge) in stages.iter().map(|(stage, charge)| (*stage, charge)).chain([("all", &all)]) {
         let (calls, cost) = (thousands(charge.calls), dollars(charge.usd));
         let (prompt, completion) = (thousands(charge.prompt), thousands(charge.completion));
@@ -224,7 +223,7 @@ fn cost(charges: &[Charge]) -> String {
 }
 
 /// Lists the prompt templates and their hashes in a collapsed section.
-fn prompts(about: &About) -> String {
+fn prompts(about: &CardMetadata) -> String {
     if about.prompts.is_empty() {
         return String::new();
     }
@@ -237,7 +236,7 @@ fn prompts(about: &About) -> String {
     text
 }
 
-fn dimensions(about: &About) -> String {
+fn dimensions(about: &CardMetadata) -> String {
     if about.dimensions.is_empty() {
         return String::new();
     }
@@ -256,7 +255,7 @@ fn dimensions(about: &About) -> String {
 }
 
 /// Counts samples by dimension, language and character type.
-fn balance(about: &About, table: &Table) -> String {
+fn balance(about: &CardMetadata, table: &Table) -> String {
     let counts = &table.tally.samples;
     let mut groups: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for (group, count) in counts.values().flatten() {
@@ -295,7 +294,7 @@ fn balance(about: &About, table: &Table) -> String {
 }
 
 /// Counts σ over all judged turns, including those of conversations that were filtered out.
-fn scores(tally: &Tally) -> String {
+fn scores(tally: &TableCounts) -> String {
     let scores: Vec<u8> = (1..=5).collect();
     let head: Vec<String> = scores.iter().map(u8::to_string).collect();
     let row: Vec<String> = scores.iter().map(|score| tally.scores.get(score).unwrap_or(&0).to_string()).collect();
@@ -308,7 +307,7 @@ fn scores(tally: &Tally) -> String {
 }
 
 /// Counts rejects by stage and reason.
-fn rejects(tally: &Tally) -> String {
+fn rejects(tally: &TableCounts) -> String {
     let mut text =
         "Rejected items (details in the config `rejected`):\n\n| stage | reason | count |\n|---|---|---:|\n".to_owned();
     for ((stage, reason), count) in &tally.rejects {
@@ -318,7 +317,7 @@ fn rejects(tally: &Tally) -> String {
     text
 }
 
-fn limits(params: &Params, about: &About) -> String {
+fn limits(params: &Params, about: &CardMetadata) -> String {
     let mut text = "## Limitations\n\n".to_owned();
     let offline: Vec<String> = about
         .parts
@@ -345,7 +344,7 @@ fn limits(params: &Params, about: &About) -> String {
 }
 
 /// Describes how much of the books' own text the rows contain, and under which licences.
-fn own_text(params: &Params, about: &About) -> String {
+fn own_text(params: &Params, about: &CardMetadata) -> String {
     let mut text = String::from("- ");
     if !params.text {
         text.push_str(
@@ -354,7 +353,7 @@ fn own_text(params: &Params, about: &About) -> String {
              the decoded book, so anyone who has the book can restore the text. ",
         );
     }
-    match Rights::longest(params) {
+    match QuoteLimits::longest(params) {
         Some(longest) => {
             let _ = write!(
                 text,
@@ -380,7 +379,7 @@ fn own_text(params: &Params, about: &About) -> String {
     text
 }
 
-fn pipeline(about: &About) -> String {
+fn pipeline(about: &CardMetadata) -> String {
     let mut text = "## Pipeline file\n\n".to_owned();
     if !about.overrides.is_empty() {
         let list: Vec<String> = about.overrides.iter().map(|change| without_urls(change)).collect();
@@ -450,7 +449,7 @@ fn escaped(text: &str, spans: bool) -> String {
 mod tests {
     use super::{card, cell, fenced, noted, without_urls};
     use crate::stages::export::Params;
-    use crate::stages::export::card::About;
+    use crate::stages::export::card::CardMetadata;
     use crate::stages::export::fixture::{about, records, tables};
 
     fn whole() -> String {
@@ -546,7 +545,7 @@ mod tests {
 
     #[test]
     fn a_run_without_rows_has_a_card_too() {
-        let card = card(&Params::default(), &About { name: "empty".into(), ..About::default() }, &[]);
+        let card = card(&Params::default(), &CardMetadata { name: "empty".into(), ..CardMetadata::default() }, &[]);
         assert_has(&card, &["pretty_name: \"empty\"", "This run produced no rows.", "## Limitations"]);
         assert!(!card.contains("## Columns") && !card.contains("## Loading the data"));
     }

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::figures::Figures;
-use super::sanitize::{Room, Shown, line};
+use super::figures::ReportStatistics;
+use super::sanitize::{DisplayBudget, DisplayText, line};
 use crate::schema::{Attribute, Candidate, Character, Conversation, Scene, Turn, TurnKind, Visibility};
-use crate::stages::export::quote_limits::Rights;
+use crate::stages::export::quote_limits::QuoteLimits;
 
 /// The maximum length of a conversation, in units of [`shown`](super::sanitize).
 const ROOM: usize = 60_000;
@@ -28,7 +28,7 @@ const ENTRY: usize = 120;
 
 /// A conversation in the report.
 #[derive(Debug, Serialize)]
-pub struct Attribution {
+pub struct ConversationView {
     language: &'static str,
     id: String,
     character: String,
@@ -37,8 +37,8 @@ pub struct Attribution {
     judge: String,
     scene: String,
     book: String,
-    situation: Shown,
-    profile: Vec<Trait>,
+    situation: DisplayText,
+    profile: Vec<ProfileEntry>,
     /// The number of profile entries that did not fit.
     profile_more: usize,
     cast: Vec<String>,
@@ -46,83 +46,83 @@ pub struct Attribution {
     cast_more: usize,
     dimensions: Vec<String>,
     quality: Option<&'static str>,
-    quality_rationale: Shown,
+    quality_rationale: DisplayText,
     is_kept: bool,
     ended_by: &'static str,
-    turns: Vec<ReadTurn>,
+    turns: Vec<TurnView>,
     /// The number of turns that did not fit.
     more: usize,
 }
 
 /// A profile entry of the test character.
 #[derive(Debug, Serialize)]
-struct Trait {
+struct ProfileEntry {
     key: String,
-    value: Shown,
+    value: DisplayText,
     is_private: bool,
 }
 
 #[derive(Debug, Serialize)]
-struct ReadTurn {
+struct TurnView {
     index: u32,
     speaker: String,
     is_test: bool,
-    content: Shown,
+    content: DisplayText,
     target: Option<String>,
     faults: Vec<String>,
     /// The verdict; `None` in turns of scene characters.
-    judged: Option<Judged>,
-    edited: Option<ReadEdit>,
+    judged: Option<JudgedTurn>,
+    edited: Option<EditView>,
 }
 
 /// A manual edit of the reference of a turn that is a sample.
 #[derive(Debug, Serialize)]
-struct ReadEdit {
+struct EditView {
     reason: String,
-    reference: Shown,
+    reference: DisplayText,
 }
 
 #[derive(Debug, Serialize)]
-struct Judged {
+struct JudgedTurn {
     dimension: String,
     score: u8,
     /// The replies of the source and the base model, in this order.
-    candidates: [ReadCandidate; 2],
-    rationale: Shown,
-    verdicts: Vec<ReadVerdict>,
+    candidates: [CandidateView; 2],
+    rationale: DisplayText,
+    verdicts: Vec<VerdictView>,
     /// The number of verdicts that did not fit.
     verdicts_more: usize,
 }
 
 #[derive(Debug, Serialize)]
-struct ReadCandidate {
+struct CandidateView {
     part: &'static str,
     model: String,
-    reply: Shown,
+    reply: DisplayText,
     is_kept: bool,
 }
 
 #[derive(Debug, Serialize)]
-struct ReadVerdict {
+struct VerdictView {
     judge: String,
     dimension: String,
     score: u8,
-    rationale: Shown,
+    rationale: DisplayText,
 }
 
-impl Attribution {
+impl ConversationView {
     /// Prepares a conversation with its scene and test character. Quotations from the books are limited by `rights`.
     #[must_use]
     pub fn new(
         conversation: &Conversation,
         scene: Option<&Scene>,
         character: Option<&Character>,
-        rights: &Rights,
-        figures: &Figures,
+        rights: &QuoteLimits,
+        figures: &ReportStatistics,
     ) -> Self {
-        let mut room = Room::new(ROOM, rights);
+        let mut room = DisplayBudget::new(ROOM, rights);
         let attributes: &[Attribute] = character.map_or(&[], |character| &character.profile);
-        let profile: Vec<Trait> = room.part(PROFILE, |room| {
+        let profile: Vec<ProfileEntry> = room.part(PROFILE, |room| {
             let mut profile = Vec::new();
             for attribute in attributes {
                 if room.is_spent() {
@@ -130,7 +130,7 @@ impl Attribution {
                 }
                 room.take(ENTRY);
                 let (key, value) = (room.line(&attribute.key, NAME), room.show(&attribute.value));
-                profile.push(Trait { key, value, is_private: attribute.visibility == Visibility::Private });
+                profile.push(ProfileEntry { key, value, is_private: attribute.visibility == Visibility::Private });
             }
             profile
         });
@@ -154,7 +154,7 @@ impl Attribution {
             if room.is_spent() {
                 break;
             }
-            turns.push(ReadTurn::new(conversation, turn, figures, &mut room));
+            turns.push(TurnView::new(conversation, turn, figures, &mut room));
         }
         Self {
             language: conversation.language.code(),
@@ -173,7 +173,7 @@ impl Attribution {
             dimensions: named(dimensions.into_iter()),
             quality: conversation.quality.map(crate::schema::Quality::name),
             // The reason for the rating is shown even if the conversation does not fit.
-            quality_rationale: Room::new(ROOM, rights)
+            quality_rationale: DisplayBudget::new(ROOM, rights)
                 .show(conversation.quality_rationale.as_deref().unwrap_or_default()),
             is_kept: conversation.kept,
             ended_by: conversation.ended_by.name(),
@@ -183,11 +183,11 @@ impl Attribution {
     }
 }
 
-impl ReadTurn {
-    fn new(conversation: &Conversation, turn: &Turn, figures: &Figures, room: &mut Room<'_>) -> Self {
+impl TurnView {
+    fn new(conversation: &Conversation, turn: &Turn, figures: &ReportStatistics, room: &mut DisplayBudget<'_>) -> Self {
         room.take(TURN);
         let judged = turn.dimension.as_deref().zip(turn.score).map(|(dimension, score)| {
-            let mut candidate = |part, model: &str, reply: &Option<String>, of| ReadCandidate {
+            let mut candidate = |part, model: &str, reply: &Option<String>, of| CandidateView {
                 part,
                 model: name(model),
                 reply: room.show(reply.as_deref().unwrap_or_default()),
@@ -198,7 +198,7 @@ impl ReadTurn {
                 candidate("base", &conversation.base_model, &turn.base_reply, Candidate::Base),
             ];
             let rationale = room.show(turn.rationale.as_deref().unwrap_or_default());
-            let verdicts: Vec<ReadVerdict> = room.part(VERDICTS, |room| {
+            let verdicts: Vec<VerdictView> = room.part(VERDICTS, |room| {
                 let mut verdicts = Vec::new();
                 for verdict in &turn.verdicts {
                     if room.is_spent() {
@@ -207,16 +207,16 @@ impl ReadTurn {
                     room.take(ENTRY);
                     let (judge, dimension) = (room.line(&verdict.judge, NAME), room.line(&verdict.dimension, NAME));
                     let rationale = room.show(&verdict.rationale);
-                    verdicts.push(ReadVerdict { judge, dimension, score: verdict.score, rationale });
+                    verdicts.push(VerdictView { judge, dimension, score: verdict.score, rationale });
                 }
                 verdicts
             });
             let verdicts_more = turn.verdicts.len() - verdicts.len();
-            Judged { dimension: room.line(dimension, NAME), score, candidates, rationale, verdicts, verdicts_more }
+            JudgedTurn { dimension: room.line(dimension, NAME), score, candidates, rationale, verdicts, verdicts_more }
         });
         let edited = figures.edits.get(&format!("{}#{}", conversation.id, turn.index));
         Self {
-            edited: edited.map(|edited| ReadEdit {
+            edited: edited.map(|edited| EditView {
                 reason: room.line(&edited.reason, REASON),
                 reference: room.show(&edited.reference),
             }),
@@ -224,7 +224,7 @@ impl ReadTurn {
             speaker: room.line(&turn.speaker, NAME),
             is_test: turn.kind == TurnKind::Test,
             // The content of a judged turn is one of the replies.
-            content: if judged.is_some() { Shown::default() } else { room.show(&turn.content) },
+            content: if judged.is_some() { DisplayText::default() } else { room.show(&turn.content) },
             target: turn.target.as_deref().map(|target| room.line(target, NAME)),
             faults: named(turn.faults.iter().map(String::as_str))
                 .into_iter()

@@ -2,7 +2,7 @@
 
 /// The usage of one ask with one model.
 #[derive(Debug, Clone, Default)]
-pub struct Charge {
+pub struct AskCost {
     /// The ask, such as `select/judge`.
     pub ask: String,
     /// The model's name in the pipeline file.
@@ -27,7 +27,7 @@ pub struct Charge {
     pub usd: Option<f64>,
 }
 
-impl Charge {
+impl AskCost {
     /// No usage and no cost.
     const NOTHING: Self = Self {
         ask: String::new(),

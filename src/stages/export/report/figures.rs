@@ -16,34 +16,34 @@ pub(super) type Scores = [u64; 5];
 
 /// The counts of the report. Every row of the data set must be added once, in any order.
 #[derive(Debug, Default)]
-pub struct Figures {
+pub struct ReportStatistics {
     seed: u64,
     /// By character id.
-    pub(super) characters: BTreeMap<String, OfCharacter>,
+    pub(super) characters: BTreeMap<String, CharacterCounts>,
     /// By name of the source model.
-    pub(super) sources: BTreeMap<String, OfSource>,
+    pub(super) sources: BTreeMap<String, SourceCounts>,
     /// σ of judged turns, by the dimension that the judge named.
     pub(super) dimensions: BTreeMap<String, Scores>,
-    pub(super) languages: BTreeMap<Language, OfLanguage>,
+    pub(super) languages: BTreeMap<Language, LanguageCounts>,
     /// Conversations by number of turns.
     pub(super) lengths: BTreeMap<u64, u64>,
     /// Conversations by quality rating.
     pub(super) qualities: BTreeMap<&'static str, u64>,
     /// Conversations by the reason for their end.
     pub(super) ends: BTreeMap<&'static str, u64>,
-    pub(super) orders: Orders,
+    pub(super) orders: OrderCounts,
     /// Faults of the kept replies of test turns, by name.
     pub(super) faults: BTreeMap<String, u64>,
     /// By name of the extra judge.
     pub(super) judges: BTreeMap<String, Agreement>,
     /// References that were edited by hand, by sample id.
-    pub(super) edits: BTreeMap<String, Edited>,
-    choices: BTreeMap<(Language, String), Vec<Choice>>,
+    pub(super) edits: BTreeMap<String, EditedReference>,
+    choices: BTreeMap<(Language, String), Vec<ShowCandidate>>,
 }
 
 /// A reference that was edited by hand.
 #[derive(Debug)]
-pub(super) struct Edited {
+pub(super) struct EditedReference {
     /// The reason for the edit.
     pub(super) reason: String,
     /// The new text.
@@ -52,7 +52,7 @@ pub(super) struct Edited {
 
 /// The counts of a test character.
 #[derive(Debug, Default)]
-pub(super) struct OfCharacter {
+pub(super) struct CharacterCounts {
     pub(super) name: String,
     pub(super) language: Option<Language>,
     pub(super) kind: Option<CharacterType>,
@@ -67,7 +67,7 @@ pub(super) struct OfCharacter {
 
 /// The counts of a source model.
 #[derive(Debug, Default)]
-pub(super) struct OfSource {
+pub(super) struct SourceCounts {
     pub(super) conversations: u64,
     pub(super) kept: u64,
     pub(super) scores: Scores,
@@ -76,7 +76,7 @@ pub(super) struct OfSource {
 
 /// The counts of a language.
 #[derive(Debug, Default)]
-pub(super) struct OfLanguage {
+pub(super) struct LanguageCounts {
     pub(super) characters: u64,
     pub(super) scenes: u64,
     pub(super) conversations: u64,
@@ -93,7 +93,7 @@ pub(super) struct OfLanguage {
 
 /// σ by the order in which the judge saw the replies.
 #[derive(Debug, Default)]
-pub(super) struct Orders {
+pub(super) struct OrderCounts {
     pub(super) source_first: Scores,
     pub(super) base_first: Scores,
     /// Turns that were judged in both orders.
@@ -139,7 +139,7 @@ impl Agreement {
 
 /// A conversation that may be shown.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Choice {
+struct ShowCandidate {
     is_left_out: bool,
     /// A random number from the seed and the id.
     lot: u64,
@@ -147,7 +147,7 @@ struct Choice {
     dimensions: BTreeSet<String>,
 }
 
-impl Figures {
+impl ReportStatistics {
     /// Creates empty counts. The seed determines which conversations are shown.
     #[must_use]
     pub fn new(seed: u64) -> Self {
@@ -181,7 +181,7 @@ impl Figures {
         add(&mut self.characters.entry(sample.character_id.clone()).or_default().samples);
         self.sources.entry(sample.source_model.clone()).or_default().samples += 1;
         if let Some(reason) = &sample.edit_reason {
-            let edited = Edited { reason: reason.clone(), reference: sample.reference.clone() };
+            let edited = EditedReference { reason: reason.clone(), reference: sample.reference.clone() };
             self.edits.insert(sample.id.clone(), edited);
         }
     }
@@ -238,7 +238,7 @@ impl Figures {
     /// Adds a conversation to the candidates for the report.
     fn choose(&mut self, conversation: &Conversation, dimensions: BTreeSet<String>) {
         let lot = seeded(self.seed, &["report", &conversation.id]).next_u64();
-        let choice = Choice { is_left_out: !conversation.kept, lot, id: conversation.id.clone(), dimensions };
+        let choice = ShowCandidate { is_left_out: !conversation.kept, lot, id: conversation.id.clone(), dimensions };
         let choices = self.choices.entry((conversation.language, conversation.character_id.clone())).or_default();
         let place = choices.partition_point(|other| *other < choice);
         choices.insert(place, choice);
@@ -250,7 +250,7 @@ impl Figures {
     /// filters come first.
     #[must_use]
     pub fn shown(&self) -> Vec<String> {
-        let mut queues: BTreeMap<Language, Queue<'_>> = BTreeMap::new();
+        let mut queues: BTreeMap<Language, LanguageQueue<'_>> = BTreeMap::new();
         for ((language, _), choices) in &self.choices {
             queues.entry(*language).or_default().characters.push(choices.iter().collect());
         }
@@ -281,18 +281,18 @@ impl Figures {
 
 /// The candidates of one language by character, and the dimensions already shown.
 #[derive(Debug, Default)]
-struct Queue<'a> {
-    characters: Vec<Vec<&'a Choice>>,
+struct LanguageQueue<'a> {
+    characters: Vec<Vec<&'a ShowCandidate>>,
     at: usize,
     dimensions: BTreeSet<&'a str>,
 }
 
-impl Queue<'_> {
+impl LanguageQueue<'_> {
     fn next(&mut self) -> Option<String> {
         self.characters.retain(|choices| !choices.is_empty());
         let count = self.characters.len();
         let choices = self.characters.get_mut(self.at.checked_rem(count)?)?;
-        let new = |choice: &Choice| {
+        let new = |choice: &ShowCandidate| {
             choice.dimensions.iter().filter(|dimension| !self.dimensions.contains(dimension.as_str())).count()
         };
         // `max_by_key` returns the last of several maxima. In reverse order that is the one with the smallest random
@@ -305,7 +305,7 @@ impl Queue<'_> {
     }
 }
 
-impl Orders {
+impl OrderCounts {
     fn add(&mut self, turn: &Turn) {
         let (source_first, base_first) = (turn.score_source_first, turn.score_base_first);
         for (scores, score) in [(&mut self.source_first, source_first), (&mut self.base_first, base_first)] {
@@ -367,7 +367,7 @@ mod tests {
     }
 
     fn shown(seed: u64, conversations: &[Conversation]) -> Vec<String> {
-        let mut figures = Figures::new(seed);
+        let mut figures = ReportStatistics::new(seed);
         for conversation in conversations {
             figures.conversation(conversation);
         }
@@ -429,9 +429,9 @@ mod tests {
             of(None, Some(2), (2, "PA")),
             Turn { verdicts: vec![], ..of(None, None, (3, "PA")) },
         ];
-        let mut figures = Figures::new(7);
+        let mut figures = ReportStatistics::new(7);
         figures.conversation(&one);
-        let Orders { source_first, base_first, both, same, opposite, equal } = figures.orders;
+        let OrderCounts { source_first, base_first, both, same, opposite, equal } = figures.orders;
         assert_eq!((source_first, base_first), ([1, 1, 0, 0, 0], [0, 2, 0, 0, 1]));
         assert_eq!((both, same, opposite, equal), (2, 1, 1, 1));
         let agreement = &figures.judges["second"];

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::Report;
 use super::sanitize::line;
-use crate::schema::Reject;
+use crate::schema::{Reject, Stage};
 
 /// The maximum number of removals, and of edits, that are listed.
 const LISTED: usize = 50;
@@ -15,28 +15,28 @@ const TEXT: usize = 200;
 
 /// The rows that were removed and the references that were edited.
 #[derive(Debug, Serialize)]
-pub(super) struct ByHand {
+pub(super) struct ManualEdits {
     vetoed: usize,
-    vetoes: Vec<Changed>,
+    vetoes: Vec<ManualEdit>,
     vetoes_more: usize,
     edited: usize,
-    edits: Vec<Changed>,
+    edits: Vec<ManualEdit>,
     edits_more: usize,
 }
 
 #[derive(Debug, Serialize)]
-struct Changed {
+struct ManualEdit {
     id: String,
     reason: String,
     /// The new text; empty for a removal.
     text: String,
 }
 
-impl ByHand {
+impl ManualEdits {
     pub(super) fn new(report: &Report<'_>) -> Self {
-        let vetoed: Vec<&Reject> = report.rejects.iter().filter(|reject| reject.stage == "export").collect();
+        let vetoed: Vec<&Reject> = report.rejects.iter().filter(|reject| reject.stage == Stage::Export).collect();
         let edits = &report.figures.edits;
-        let changed = |id: &str, reason: &str, text: &str| Changed {
+        let changed = |id: &str, reason: &str, text: &str| ManualEdit {
             id: line(id, ID),
             reason: line(reason, TEXT),
             text: line(&report.rights.shortened(text), TEXT),

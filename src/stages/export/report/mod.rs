@@ -13,10 +13,10 @@ mod plots;
 mod sanitize;
 mod splits_section;
 
-pub use conversation_view::Attribution;
-pub use cost::Charge;
-pub use figures::{Agreement, Figures};
-pub use splits_section::{report_tells, rereport};
+pub use conversation_view::ConversationView;
+pub use cost::AskCost;
+pub use figures::{Agreement, ReportStatistics};
+pub use splits_section::{report_lists_splits, update_report};
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -26,8 +26,8 @@ use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value};
 
 use super::Params;
 use super::amounts::thousands;
-use super::card::About;
-use super::quote_limits::Rights;
+use super::card::CardMetadata;
+use super::quote_limits::QuoteLimits;
 use super::tally::Table;
 use crate::prompt::block_lines;
 use crate::schema::Reject;
@@ -39,13 +39,13 @@ pub struct Report<'a> {
     /// The table `[export]`.
     pub params: &'a Params,
     /// The facts about the run that the card also shows.
-    pub about: &'a About,
+    pub about: &'a CardMetadata,
     /// The limits on quoting the books.
-    pub rights: &'a Rights,
+    pub rights: &'a QuoteLimits,
     /// The tables of the data set.
     pub tables: &'a [Table],
     /// The counts over their rows.
-    pub figures: &'a Figures,
+    pub figures: &'a ReportStatistics,
     /// The number of chunks of the books.
     pub chunks: u64,
     /// The rejects, sorted.
@@ -58,7 +58,7 @@ pub struct Report<'a> {
     /// tokens among them that extend an earlier prompt. `None` if there are no samples.
     pub each_sample: Option<[f64; 3]>,
     /// The conversations to show.
-    pub readings: &'a [Attribution],
+    pub readings: &'a [ConversationView],
 }
 
 /// Returns the report as HTML.
@@ -85,6 +85,7 @@ fn environment() -> Environment<'static> {
 mod tests {
     use super::*;
     use crate::schema::Conversation;
+    use crate::schema::{RejectReason, Stage};
     use crate::stages::export::fixture::{about, records, tables};
 
     const HOSTILE: &str =
@@ -94,7 +95,7 @@ mod tests {
     fn written(change: impl FnOnce(&mut crate::stages::export::fixture::Records)) -> String {
         let mut records = records();
         change(&mut records);
-        let mut figures = Figures::new(7);
+        let mut figures = ReportStatistics::new(7);
         for sample in &records.samples {
             figures.sample(sample);
         }
@@ -107,12 +108,13 @@ mod tests {
         for character in &records.characters {
             figures.character(character);
         }
-        let readings: Vec<Attribution> = figures.shown().iter().map(|id| attribution(&records, id, &figures)).collect();
+        let readings: Vec<ConversationView> =
+            figures.shown().iter().map(|id| attribution(&records, id, &figures)).collect();
         records.rejects.sort();
         report(&Report {
             params: &Params::default(),
             about: &about(),
-            rights: &Rights::new(&Params::default(), 0),
+            rights: &QuoteLimits::new(&Params::default(), 0),
             tables: &tables(&records),
             figures: &figures,
             chunks: 5,
@@ -124,11 +126,15 @@ mod tests {
         })
     }
 
-    fn attribution(records: &crate::stages::export::fixture::Records, id: &str, figures: &Figures) -> Attribution {
+    fn attribution(
+        records: &crate::stages::export::fixture::Records,
+        id: &str,
+        figures: &ReportStatistics,
+    ) -> ConversationView {
         let conversation = records.conversations.iter().find(|one| one.id == id).expect("the id is from these records");
         let scene = records.scenes.iter().find(|scene| scene.id == conversation.scene_id);
         let character = records.characters.iter().find(|one| one.id == conversation.character_id);
-        Attribution::new(conversation, scene, character, &Rights::new(&Params::default(), 0), figures)
+        ConversationView::new(conversation, scene, character, &QuoteLimits::new(&Params::default(), 0), figures)
     }
 
     /// Parses HTML as a browser does. Returns the names of its elements and of their attributes, with their counts.
@@ -192,7 +198,12 @@ mod tests {
                 sample.id = format!("{}#{}", talk.id, turn.index);
                 sample.reference = format!("（收伞）路上遇见旧友。{}", "雨".repeat(300));
                 for n in 0..vetoes {
-                    records.rejects.push(Reject::new("export", format!("红线/vivid/{n}"), "vetoed", "not <ours>"));
+                    records.rejects.push(Reject::new(
+                        Stage::Export,
+                        format!("红线/vivid/{n}"),
+                        RejectReason::Vetoed,
+                        "not <ours>",
+                    ));
                 }
             })
         };
@@ -268,7 +279,7 @@ mod tests {
                 sample.dimension = hostile();
             }
             for reject in &mut records.rejects {
-                (reject.id, reject.detail, reject.reason) = (hostile(), hostile(), hostile());
+                (reject.id, reject.detail) = (hostile(), hostile());
             }
         });
         assert!(html.contains("&lt;script&gt;alert(") && html.contains("[U+202E][U+2066][U+0000]"), "{html}");
@@ -322,9 +333,11 @@ mod tests {
                     }
                     records.conversations.push(talk);
                 }
+                let reasons: Vec<RejectReason> = RejectReason::all().collect();
                 for n in 0..300 {
-                    let reject = Reject::new("extract", format!("{n}{name}"), &format!("{n}{name}"), text.clone());
-                    let veto = Reject::new("export", format!("{n}{name}"), "vetoed", text.clone());
+                    let reason = reasons[n % reasons.len()];
+                    let reject = Reject::new(Stage::Extract, format!("{n}{name}"), reason, text.clone());
+                    let veto = Reject::new(Stage::Export, format!("{n}{name}"), RejectReason::Vetoed, text.clone());
                     records.rejects.extend([reject, veto]);
                 }
             });

@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::conversation_view::Attribution;
-use super::cost::Charge;
-use super::figures::{Agreement, Figures, OfCharacter, OfLanguage, Scores, mean};
-use super::manual_edits::ByHand;
+use super::conversation_view::ConversationView;
+use super::cost::AskCost;
+use super::figures::{Agreement, CharacterCounts, LanguageCounts, ReportStatistics, Scores, mean};
+use super::manual_edits::ManualEdits;
 use super::plots::{self, AMOUNT, SCORES, TOKENS};
-use super::sanitize::{Room, Shown, line};
-use super::splits_section::divisions;
-use super::{About, Report, Rights};
+use super::sanitize::{DisplayBudget, DisplayText, line};
+use super::splits_section::splits_table;
+use super::{CardMetadata, QuoteLimits, Report};
 use crate::schema::{Language, Reject, RoleTally};
 use crate::stages::export::amounts::{dollars, percent, thousands};
 
@@ -32,23 +32,23 @@ const DETAIL: usize = 1_000;
 pub(super) struct Page<'a> {
     name: String,
     /// The rows by config and split, as HTML.
-    divisions: String,
+    splits_table: String,
     version: &'a str,
     seed: u64,
     languages: Vec<&'static str>,
-    tiles: Vec<Tile>,
+    tiles: Vec<SummaryTile>,
     offline: Vec<String>,
     offline_more: usize,
-    steps: Vec<Step>,
+    steps: Vec<StageRow>,
     turns: Option<String>,
     questions: Option<String>,
-    left_out: Vec<LeftOut>,
+    left_out: Vec<RejectRow>,
     left_out_more: usize,
     dimensions_below_target: Vec<(String, u64)>,
     dimensions_below_target_more: usize,
     dimensions_without_samples: Vec<(String, u64)>,
     dimensions_without_samples_more: usize,
-    dimensions: Vec<Named>,
+    dimensions: Vec<DimensionName>,
     dimensions_more: usize,
     balance: Balance,
     targets: Balance,
@@ -65,17 +65,17 @@ pub(super) struct Page<'a> {
     ends: Vec<(String, u64)>,
     qualities: Vec<(String, u64)>,
     faults: Vec<(String, u64)>,
-    orders: OrdersTold,
+    orders: OrderEffect,
     judges: Vec<Judge>,
     judges_more: usize,
     grounding: Vec<Grounding>,
-    stages: Vec<Bill>,
-    asks: Vec<Bill>,
+    stages: Vec<CostRow>,
+    asks: Vec<CostRow>,
     asks_more: usize,
-    total: Option<Bill>,
+    total: Option<CostRow>,
     token_plot: Option<String>,
-    by_hand: ByHand,
-    readings: &'a [Attribution],
+    by_hand: ManualEdits,
+    readings: &'a [ConversationView],
     parts: Vec<(String, String, String)>,
     parts_more: usize,
     books: Vec<(String, String, &'static str)>,
@@ -86,7 +86,7 @@ pub(super) struct Page<'a> {
 }
 
 #[derive(Debug, Serialize)]
-struct Tile {
+struct SummaryTile {
     value: String,
     label: &'static str,
     note: String,
@@ -94,23 +94,23 @@ struct Tile {
 
 /// The output and the rejects of a stage.
 #[derive(Debug, Serialize)]
-struct Step {
+struct StageRow {
     stage: &'static str,
     made: String,
     left_out: Vec<(String, u64)>,
 }
 
 #[derive(Debug, Serialize)]
-struct LeftOut {
+struct RejectRow {
     stage: String,
     reason: String,
     count: u64,
     id: String,
-    detail: Shown,
+    detail: DisplayText,
 }
 
 #[derive(Debug, Serialize)]
-struct Named {
+struct DimensionName {
     code: String,
     en: String,
     zh: String,
@@ -130,13 +130,13 @@ struct BalanceRow {
     name: String,
     language: &'static str,
     kind: &'static str,
-    cells: Vec<Cell>,
+    cells: Vec<BalanceCell>,
     all: u64,
 }
 
 /// A count, and the intensity of its background, 0 to 100.
 #[derive(Debug, Serialize)]
-struct Cell {
+struct BalanceCell {
     count: u64,
     shade: u64,
 }
@@ -162,7 +162,7 @@ struct ScoreRow {
 
 /// The effect on σ of the order in which a judge sees two replies.
 #[derive(Debug, Serialize)]
-struct OrdersTold {
+struct OrderEffect {
     rows: Vec<ScoreRow>,
     lean: String,
     both: u64,
@@ -188,7 +188,7 @@ struct Grounding {
 }
 
 #[derive(Debug, Serialize)]
-struct Bill {
+struct CostRow {
     what: String,
     model: String,
     calls: u64,
@@ -205,7 +205,7 @@ impl<'a> Page<'a> {
     pub(super) fn new(report: &Report<'a>) -> Self {
         let Report { about, figures, .. } = report;
         let codes = codes(about, figures);
-        let every = |of: fn(&OfCharacter) -> &BTreeMap<String, u64>| by_character(figures, &codes, of);
+        let every = |of: fn(&CharacterCounts) -> &BTreeMap<String, u64>| by_character(figures, &codes, of);
         let (sources, sources_more) = sources(figures);
         let (left_out, left_out_more) = left_out(report.rejects, report.rights);
         let all: Scores = figures.dimensions.values().fold([0; 5], |sum, scores| plus(&sum, scores));
@@ -219,7 +219,7 @@ impl<'a> Page<'a> {
         let any = |rows: &[(String, Vec<u64>)]| rows.iter().any(|(_, parts)| parts.iter().any(|count| *count > 0));
         Self {
             name: line(report.params.pretty_name.as_deref().unwrap_or(&about.name), NAME),
-            divisions: divisions(report.tables),
+            splits_table: splits_table(report.tables),
             version: &about.version,
             seed: about.seed,
             languages: crate::stages::export::card::front_matter::languages(report.tables).into_iter().collect(),
@@ -250,7 +250,7 @@ impl<'a> Page<'a> {
                 .dimensions
                 .iter()
                 .take(ROWS)
-                .map(|dimension| Named {
+                .map(|dimension| DimensionName {
                     code: line(&dimension.code, NAME),
                     en: line(&dimension.name.en, NAME),
                     zh: line(&dimension.name.zh, NAME),
@@ -277,16 +277,16 @@ impl<'a> Page<'a> {
             ends: told(figures.ends.iter().map(|(name, count)| (*name, *count))),
             qualities: told(figures.qualities.iter().map(|(name, count)| (*name, *count))),
             faults: told(figures.faults.iter().map(|(name, count)| (name.as_str(), *count)).take(ROWS)),
-            orders: OrdersTold::new(figures),
+            orders: OrderEffect::new(figures),
             judges_more: figures.judges.len().saturating_sub(ROWS),
             judges: figures.judges.iter().take(ROWS).map(|(name, agreement)| Judge::new(name, agreement)).collect(),
             grounding: figures.languages.iter().filter_map(|(language, of)| Grounding::new(*language, of)).collect(),
             stages: by_stage(&about.charges),
             asks_more: about.charges.len().saturating_sub(ROWS),
-            asks: about.charges.iter().take(ROWS).map(|charge| Bill::new(&charge.ask, charge)).collect(),
-            total: (!about.charges.is_empty()).then(|| Bill::new("all", &Charge::sum(&about.charges))),
+            asks: about.charges.iter().take(ROWS).map(|charge| CostRow::new(&charge.ask, charge)).collect(),
+            total: (!about.charges.is_empty()).then(|| CostRow::new("all", &AskCost::sum(&about.charges))),
             token_plot: token_plot(&about.charges),
-            by_hand: ByHand::new(report),
+            by_hand: ManualEdits::new(report),
             readings: report.readings,
             parts_more: about.parts.len().saturating_sub(ROWS),
             parts: about
@@ -310,7 +310,7 @@ impl<'a> Page<'a> {
 }
 
 /// Returns the codes of the dimensions in the order of their table; codes that are not in it come last.
-fn codes(about: &About, figures: &Figures) -> Vec<String> {
+fn codes(about: &CardMetadata, figures: &ReportStatistics) -> Vec<String> {
     let mut codes: Vec<String> = about.dimensions.iter().map(|dimension| dimension.code.clone()).collect();
     let known: BTreeSet<&String> = about.dimensions.iter().map(|dimension| &dimension.code).collect();
     let found = figures.characters.values().flat_map(|own| own.samples.keys().chain(own.targets.keys()));
@@ -320,18 +320,18 @@ fn codes(about: &About, figures: &Figures) -> Vec<String> {
     codes
 }
 
-fn tiles(report: &Report<'_>) -> Vec<Tile> {
+fn tiles(report: &Report<'_>) -> Vec<SummaryTile> {
     let Report { about, figures, .. } = report;
     let rows = |config: &str| {
         report.tables.iter().filter(|table| table.config == config).map(|table| table.rows as u64).sum::<u64>()
     };
-    let sum = |of: fn(&OfLanguage) -> u64| figures.languages.values().map(of).sum::<u64>();
-    let by_language = |of: fn(&OfLanguage) -> u64| {
+    let sum = |of: fn(&LanguageCounts) -> u64| figures.languages.values().map(of).sum::<u64>();
+    let by_language = |of: fn(&LanguageCounts) -> u64| {
         let counts =
             figures.languages.iter().map(|(language, own)| (language, of(own))).filter(|(_, count)| *count > 0);
         counts.map(|(language, count)| format!("{} {language}", thousands(count))).collect::<Vec<_>>().join(", ")
     };
-    let tile = |value: u64, label, note: String| Tile { value: thousands(value), label, note };
+    let tile = |value: u64, label, note: String| SummaryTile { value: thousands(value), label, note };
     let mut tiles = vec![
         tile(rows("samples"), "samples", by_language(|own| own.samples.values().sum())),
         tile(rows("conversations"), "conversations", format!("{} passed every filter", thousands(sum(|own| own.kept)))),
@@ -345,7 +345,7 @@ fn tiles(report: &Report<'_>) -> Vec<Tile> {
             format!("{} specific, {} general rows", thousands(rows("role_specific")), thousands(rows("role_general")));
         tiles.push(tile(rows("roles"), "roles", note));
     }
-    let all = Charge::sum(&about.charges);
+    let all = AskCost::sum(&about.charges);
     tiles.push(tile(
         all.calls,
         "calls",
@@ -362,25 +362,25 @@ fn tiles(report: &Report<'_>) -> Vec<Tile> {
     let each = report.each_sample.map_or(String::new(), |[_, billed, cacheable]| {
         format!("{billed:.0} tokens per sample, {cacheable:.0} of them cacheable")
     });
-    tiles.push(Tile { value: dollars(all.usd), label: "cost", note: each });
+    tiles.push(SummaryTile { value: dollars(all.usd), label: "cost", note: each });
     tiles
 }
 
 /// Returns the parts of the cast that the offline engine fills.
-fn offline(about: &About) -> impl Iterator<Item = String> {
+fn offline(about: &CardMetadata) -> impl Iterator<Item = String> {
     let offline = about.parts.iter().filter(|part| part.model.starts_with("offline:"));
     offline.map(|part| format!("{} ({})", line(&part.part, NAME), line(&part.model, NAME)))
 }
 
-fn steps(report: &Report<'_>) -> Vec<Step> {
+fn steps(report: &Report<'_>) -> Vec<StageRow> {
     let Report { about, figures, .. } = report;
-    let sum = |of: fn(&OfLanguage) -> u64| figures.languages.values().map(of).sum::<u64>();
+    let sum = |of: fn(&LanguageCounts) -> u64| figures.languages.values().map(of).sum::<u64>();
     let counted = |count: u64, word: &str| format!("{} {word}{}", thousands(count), if count == 1 { "" } else { "s" });
     let mut reasons: BTreeMap<&str, BTreeMap<&str, u64>> = BTreeMap::new();
     for reject in report.rejects {
-        *reasons.entry(&reject.stage).or_default().entry(&reject.reason).or_default() += 1;
+        *reasons.entry(reject.stage.name()).or_default().entry(reject.reason.name()).or_default() += 1;
     }
-    let step = |stage: &'static str, made: String| Step {
+    let step = |stage: &'static str, made: String| StageRow {
         stage,
         made,
         left_out: reasons
@@ -424,9 +424,9 @@ fn steps(report: &Report<'_>) -> Vec<Step> {
 }
 
 /// Draws how many test turns became samples.
-fn turns(figures: &Figures, sample: u8) -> Option<String> {
-    let sum = |of: &dyn Fn(&OfLanguage) -> u64| figures.languages.values().map(of).sum::<u64>();
-    let better = |own: &OfLanguage| own.kept_scores.iter().take(sample.into()).sum::<u64>();
+fn turns(figures: &ReportStatistics, sample: u8) -> Option<String> {
+    let sum = |of: &dyn Fn(&LanguageCounts) -> u64| figures.languages.values().map(of).sum::<u64>();
+    let better = |own: &LanguageCounts| own.kept_scores.iter().take(sample.into()).sum::<u64>();
     let rows = [
         ("judged".to_owned(), vec![sum(&|own| own.turns)]),
         ("conversation kept".to_owned(), vec![sum(&|own| own.kept_scores.iter().sum())]),
@@ -448,14 +448,14 @@ fn questions(roles: &BTreeMap<Language, RoleTally>) -> Option<String> {
 }
 
 /// Counts rejects by stage and reason, each with its first entry.
-fn left_out(rejects: &[Reject], rights: &Rights) -> (Vec<LeftOut>, usize) {
+fn left_out(rejects: &[Reject], rights: &QuoteLimits) -> (Vec<RejectRow>, usize) {
     let mut reasons: BTreeMap<(&str, &str), (u64, &Reject)> = BTreeMap::new();
     for reject in rejects {
-        reasons.entry((&reject.stage, &reject.reason)).or_insert((0, reject)).0 += 1;
+        reasons.entry((reject.stage.name(), reject.reason.name())).or_insert((0, reject)).0 += 1;
     }
     let more = reasons.len().saturating_sub(ROWS);
-    let mut room = Room::new(DETAILS, rights).each(DETAIL);
-    let rows = reasons.into_iter().take(ROWS).map(|((stage, reason), (count, first))| LeftOut {
+    let mut room = DisplayBudget::new(DETAILS, rights).each(DETAIL);
+    let rows = reasons.into_iter().take(ROWS).map(|((stage, reason), (count, first))| RejectRow {
         stage: line(stage, NAME),
         reason: line(reason, NAME),
         count,
@@ -465,7 +465,11 @@ fn left_out(rejects: &[Reject], rights: &Rights) -> (Vec<LeftOut>, usize) {
     (rows.collect(), more)
 }
 
-fn by_character(figures: &Figures, codes: &[String], of: fn(&OfCharacter) -> &BTreeMap<String, u64>) -> Balance {
+fn by_character(
+    figures: &ReportStatistics,
+    codes: &[String],
+    of: fn(&CharacterCounts) -> &BTreeMap<String, u64>,
+) -> Balance {
     let rows = figures.characters.values().map(|own| {
         let language = own.language.map_or("", Language::code);
         (own.name.as_str(), language, own.kind.map_or("", crate::schema::CharacterType::name), of(own))
@@ -473,7 +477,7 @@ fn by_character(figures: &Figures, codes: &[String], of: fn(&OfCharacter) -> &BT
     Balance::new(codes, rows)
 }
 
-fn by_language(figures: &Figures, codes: &[String]) -> Balance {
+fn by_language(figures: &ReportStatistics, codes: &[String]) -> Balance {
     let rows = figures.languages.iter().map(|(language, own)| (language.code(), language.code(), "", &own.samples));
     Balance::new(codes, rows)
 }
@@ -495,7 +499,7 @@ impl Balance {
                     .iter()
                     .take(COLUMNS)
                     .map(|code| counts.get(code).copied().unwrap_or_default())
-                    .map(|count| Cell { count, shade: count * 100 / most })
+                    .map(|count| BalanceCell { count, shade: count * 100 / most })
                     .collect(),
                 all: counts.values().sum(),
             };
@@ -505,7 +509,7 @@ impl Balance {
     }
 }
 
-fn sources(figures: &Figures) -> (Vec<Source>, usize) {
+fn sources(figures: &ReportStatistics) -> (Vec<Source>, usize) {
     let samples: u64 = figures.sources.values().map(|own| own.samples).sum();
     let rows = figures.sources.iter().take(ROWS).map(|(name, own)| Source {
         name: line(name, NAME),
@@ -525,8 +529,8 @@ impl ScoreRow {
     }
 }
 
-impl OrdersTold {
-    fn new(figures: &Figures) -> Self {
+impl OrderEffect {
+    fn new(figures: &ReportStatistics) -> Self {
         let orders = &figures.orders;
         let rows = [("source first", &orders.source_first), ("base first", &orders.base_first)];
         let rows = rows.into_iter().filter(|(_, scores)| scores.iter().any(|count| *count > 0));
@@ -565,7 +569,7 @@ impl Judge {
 }
 
 impl Grounding {
-    fn new(language: Language, own: &OfLanguage) -> Option<Self> {
+    fn new(language: Language, own: &LanguageCounts) -> Option<Self> {
         let scenes: u64 = own.grounding.iter().sum();
         let label = |at: usize| if at == 9 { "90–100".to_owned() } else { format!("{}–", at * 10) };
         let bars: Vec<(String, u64)> =
@@ -579,8 +583,8 @@ impl Grounding {
     }
 }
 
-impl Bill {
-    fn new(what: &str, charge: &Charge) -> Self {
+impl CostRow {
+    fn new(what: &str, charge: &AskCost) -> Self {
         Self {
             what: line(what, NAME),
             model: line(&charge.model, NAME),
@@ -596,16 +600,16 @@ impl Bill {
     }
 }
 
-fn by_stage(charges: &[Charge]) -> Vec<Bill> {
-    Charge::by_stage(charges).iter().map(|(stage, charge)| Bill::new(stage, charge)).collect()
+fn by_stage(charges: &[AskCost]) -> Vec<CostRow> {
+    AskCost::by_stage(charges).iter().map(|(stage, charge)| CostRow::new(stage, charge)).collect()
 }
 
-fn token_plot(charges: &[Charge]) -> Option<String> {
-    let row = |(stage, charge): &(&str, Charge)| {
+fn token_plot(charges: &[AskCost]) -> Option<String> {
+    let row = |(stage, charge): &(&str, AskCost)| {
         let fresh = charge.prompt.saturating_sub(charge.cacheable);
         ((*stage).to_owned(), vec![charge.cacheable, fresh, charge.completion])
     };
-    let rows: Vec<(String, Vec<u64>)> = Charge::by_stage(charges).iter().map(row).collect();
+    let rows: Vec<(String, Vec<u64>)> = AskCost::by_stage(charges).iter().map(row).collect();
     (!rows.is_empty()).then(|| plots::stacks(&rows, TOKENS, false))
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use crate::stages::export::quote_limits::Rights;
+use crate::stages::export::quote_limits::QuoteLimits;
 
 // Lengths are counted in units: one per code point, or more if it is written in more than three bytes of HTML, such as
 // `<`, `&` and escaped control characters. So a limit on units also limits the bytes.
@@ -18,7 +18,7 @@ const AROUND: usize = 80;
 
 /// A text in a visible and a collapsed part.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
-pub(super) struct Shown {
+pub(super) struct DisplayText {
     /// The visible part.
     open: String,
     /// The collapsed part; may be empty.
@@ -29,16 +29,16 @@ pub(super) struct Shown {
 
 /// The remaining space, in units.
 #[derive(Debug)]
-pub(super) struct Room<'a> {
+pub(super) struct DisplayBudget<'a> {
     left: usize,
     /// The maximum length of one text.
     each: usize,
-    rights: &'a Rights,
+    rights: &'a QuoteLimits,
 }
 
-impl<'a> Room<'a> {
+impl<'a> DisplayBudget<'a> {
     /// Creates a space of `left` units. Quotations from the books are limited by `rights`.
-    pub(super) const fn new(left: usize, rights: &'a Rights) -> Self {
+    pub(super) const fn new(left: usize, rights: &'a QuoteLimits) -> Self {
         Self { left, each: WHOLE, rights }
     }
 
@@ -74,9 +74,9 @@ impl<'a> Room<'a> {
     }
 
     /// Returns a text for display and subtracts its length.
-    pub(super) fn show(&mut self, text: &str) -> Shown {
+    pub(super) fn show(&mut self, text: &str) -> DisplayText {
         if text.is_empty() {
-            return Shown::default();
+            return DisplayText::default();
         }
         let text = self.rights.shortened(text);
         let (shown, used) = shown(&text, self.each.min(self.left));
@@ -91,7 +91,7 @@ fn units(c: char) -> usize {
         '<' | '>' => 4,
         '&' => 5,
         '"' | '\'' | '/' => 6,
-        c if steers(c) => 8,
+        c if is_unsafe(c) => 8,
         c => c.len_utf8(),
     };
     bytes.div_ceil(3)
@@ -110,10 +110,10 @@ fn divided(text: &str, most: usize) -> (&str, &str, usize) {
 }
 
 /// Returns a text for display and its length in units.
-fn shown(text: &str, most: usize) -> (Shown, usize) {
+fn shown(text: &str, most: usize) -> (DisplayText, usize) {
     let (open, rest, first) = divided(text, OPEN.min(most));
     let (folded, rest, second) = divided(rest, most.saturating_sub(OPEN));
-    (Shown { open: plain(open), folded: plain(folded), more: rest.chars().count() }, first + second)
+    (DisplayText { open: plain(open), folded: plain(folded), more: rest.chars().count() }, first + second)
 }
 
 /// Returns a short text such as a name on one line, cut after `most` units.
@@ -128,7 +128,7 @@ pub(super) fn line(text: &str, most: usize) -> String {
 
 /// Returns whether a character affects how the surrounding text is displayed: control characters and bidirectional
 /// overrides.
-const fn steers(c: char) -> bool {
+const fn is_unsafe(c: char) -> bool {
     matches!(c, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
@@ -141,7 +141,7 @@ fn plain(text: &str) -> String {
             '\n' | '\t' => plain.push(c),
             '\u{2028}' | '\u{2029}' => plain.push('\n'),
             '\r' => {}
-            c if steers(c) => {
+            c if is_unsafe(c) => {
                 let _ = write!(plain, "[U+{:04X}]", u32::from(c));
             }
             // Noncharacters are errors in HTML.
@@ -196,17 +196,17 @@ mod tests {
             "The keeper climbed the stair as the lamp went out again, and the gulls said nothing of it.",
             "守灯人上楼的时候灯又灭了，海鸥什么也没有说，只有潮水一遍一遍地拍着石阶，像是在数人。",
         ] {
-            let mut rights = Rights::new(&params, Rights::letters(book));
+            let mut rights = QuoteLimits::new(&params, QuoteLimits::letters(book));
             rights.add(book);
-            let shown = Room::new(WHOLE, &rights).show(&format!("“{book}”"));
+            let shown = DisplayBudget::new(WHOLE, &rights).show(&format!("“{book}”"));
             assert!(shown.open.contains("[…]") && shown.open.len() < book.len(), "{shown:?}");
         }
     }
 
     #[test]
     fn what_is_shown_takes_room_and_no_more_than_there_is() {
-        let rights = Rights::new(&Params::default(), 0);
-        let mut room = Room::new(WHOLE + AROUND + 5, &rights);
+        let rights = QuoteLimits::new(&Params::default(), 0);
+        let mut room = DisplayBudget::new(WHOLE + AROUND + 5, &rights);
         room.show(&"x".repeat(100_000));
         assert!(!room.is_spent());
         let last = room.show("<&\"234");
@@ -214,7 +214,7 @@ mod tests {
         assert!(room.is_spent());
         let none = room.show("雨");
         assert_eq!((none.open.as_str(), none.more), ("", 1));
-        let mut room = Room::new(1_000, &rights);
+        let mut room = DisplayBudget::new(1_000, &rights);
         room.part(300, |part| {
             part.take(100);
             part.show(&"x".repeat(9_000))

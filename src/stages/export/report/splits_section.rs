@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::sanitize::line;
 use crate::stages::export::amounts::thousands;
-use crate::stages::export::markers::{MarkFault, marked, places, replaced, splits_place as name};
+use crate::stages::export::markers::{MarkerError, marked, places, replaced, splits_place as name};
 use crate::stages::export::split_rows::SplitRows;
 use crate::stages::export::tally::Table;
 
@@ -15,7 +15,7 @@ const NAME: usize = 60;
 const TOLD: usize = 1_000;
 
 /// Returns the rows of the table for all configs after a run, as HTML.
-pub(super) fn divisions(tables: &[Table]) -> String {
+pub(super) fn splits_table(tables: &[Table]) -> String {
     let mut html = String::new();
     for of_config in tables.chunk_by(|one, other| one.config == other.config) {
         let splits = of_config.iter().map(|table| (table.split, table.rows));
@@ -26,7 +26,12 @@ pub(super) fn divisions(tables: &[Table]) -> String {
 
 /// Returns a report with the new splits of a config. `section` is the text about the split on the card. Returns `None`
 /// if the report has no block for the config.
-pub fn rereport(html: &str, config: &str, splits: &[SplitRows], section: &str) -> Result<Option<String>, MarkFault> {
+pub fn update_report(
+    html: &str,
+    config: &str,
+    splits: &[SplitRows],
+    section: &str,
+) -> Result<Option<String>, MarkerError> {
     let mut text = rows(config, splits.iter().map(|split| (split.name.as_str(), split.rows)));
     // The table of strata is only on the card.
     let how = section.split("\n\n").next().unwrap_or_default();
@@ -36,11 +41,11 @@ pub fn rereport(html: &str, config: &str, splits: &[SplitRows], section: &str) -
 
 /// Returns whether a report lists exactly these splits of a config with these numbers of rows, or `None` if it has no
 /// block for the config.
-pub fn report_tells<'a>(
+pub fn report_lists_splits<'a>(
     html: &str,
     config: &str,
     splits: impl Iterator<Item = (&'a str, usize)>,
-) -> Result<Option<bool>, MarkFault> {
+) -> Result<Option<bool>, MarkerError> {
     let wanted = name(config);
     match places(html, &wanted).into_iter().find(|(name, _)| *name == wanted) {
         None => Ok(None),
@@ -97,7 +102,7 @@ mod tests {
         let first = |config, split, count| marked(&name(config), &rows(config, [(split, count)].into_iter()));
         let html = format!("<table>\n{}{}</table>", first("samples", "test", 1200), first("scenes", "train", 3));
         let section = "Divided by <hand> with `seed` 0. 按人物。\n\n| a |\n";
-        let told = rereport(&html, "samples", &splits(&[("dev", 200), ("test", 1000)]), section)
+        let told = update_report(&html, "samples", &splits(&[("dev", 200), ("test", 1000)]), section)
             .unwrap()
             .expect("the block exists");
         assert!(
@@ -105,17 +110,18 @@ mod tests {
         );
         assert!(told.ends_with(&format!("{}</table>", first("scenes", "train", 3))));
         let tells = |config, splits: &[(&str, usize)]| {
-            report_tells(&told, config, splits.iter().map(|(split, rows)| (*split, *rows))).unwrap()
+            report_lists_splits(&told, config, splits.iter().map(|(split, rows)| (*split, *rows))).unwrap()
         };
         assert_eq!(tells("samples", &[("dev", 200), ("test", 1000)]), Some(true));
         assert_eq!(tells("samples", &[("test", 1000), ("dev", 200)]), Some(true), "the order does not matter");
         assert_eq!(tells("samples", &[("dev", 200)]), Some(false));
         assert_eq!(tells("samples", &[("test", 1200)]), Some(false));
         assert_eq!((tells("scenes", &[("train", 3)]), tells("roles", &[])), (Some(true), None));
-        let once = rereport(&told, "samples", &splits(&[("test", 1200)]), section).unwrap().expect("the block exists");
-        let again = rereport(&once, "samples", &splits(&[("dev", 200), ("test", 1000)]), section).unwrap();
+        let once =
+            update_report(&told, "samples", &splits(&[("test", 1200)]), section).unwrap().expect("the block exists");
+        let again = update_report(&once, "samples", &splits(&[("dev", 200), ("test", 1000)]), section).unwrap();
         assert_eq!(again, Some(told));
-        assert_eq!(rereport(&html, "roles", &[], "").unwrap(), None);
-        assert!(rereport(&html.replace("<!-- /", "<!-- "), "samples", &[], "").is_err());
+        assert_eq!(update_report(&html, "roles", &[], "").unwrap(), None);
+        assert!(update_report(&html.replace("<!-- /", "<!-- "), "samples", &[], "").is_err());
     }
 }

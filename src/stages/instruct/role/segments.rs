@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use rand::seq::SliceRandom as _;
 
 use super::Role;
-use crate::schema::{DialogueTurn, Reject};
+use crate::schema::{DialogueTurn, Reject, RejectReason, Stage};
 use crate::seed::seeded;
 use crate::stages::instruct::params::Params;
 use crate::text::length;
@@ -39,7 +39,7 @@ pub fn segments(params: &Params, role: &Role, seed: u64) -> (Vec<Segment>, Vec<R
             let id = format!("{}/{}", role.id, turn.round);
             let detail =
                 format!("a turn of `{}` has a length of {turn_size}, the maximum is {longest_turn}", turn.role);
-            rejects.push(Reject::new("instruct", id, "long_turn", detail));
+            rejects.push(Reject::new(Stage::Instruct, id, RejectReason::LongTurn, detail));
             continue;
         }
         open.push(turn.clone());
@@ -58,23 +58,23 @@ pub fn segments(params: &Params, role: &Role, seed: u64) -> (Vec<Segment>, Vec<R
         }
         if !open.is_empty() {
             let detail = format!("its last {} turns do not fit into the last segment", open.len());
-            rejects.push(Reject::new("instruct", &role.id, "rest_of_dialogue", detail));
+            rejects.push(Reject::new(Stage::Instruct, &role.id, RejectReason::RestOfDialogue, detail));
         }
     } else if !open.is_empty() {
         let detail = format!(
             "its {} turns have a length of {open_size}, but a segment needs {fewest} turns and a length of {least}",
             open.len()
         );
-        rejects.push(Reject::new("instruct", &role.id, "short_dialogue", detail));
+        rejects.push(Reject::new(Stage::Instruct, &role.id, RejectReason::ShortDialogue, detail));
     }
     for segment in &mut segments {
         let cut = truncate(segment, longest, size);
         if cut > 0 {
             let detail = format!("its last {cut} turns exceed the maximum length of {longest}");
             rejects.push(Reject::new(
-                "instruct",
+                Stage::Instruct,
                 format!("{}/segment/{}", role.id, segment.id),
-                "long_segment",
+                RejectReason::LongSegment,
                 detail,
             ));
         }
@@ -95,7 +95,7 @@ pub fn segments(params: &Params, role: &Role, seed: u64) -> (Vec<Segment>, Vec<R
         places.truncate(most);
         places.sort_unstable();
         let detail = format!("{} of its {} segments were sampled", places.len(), segments.len());
-        rejects.push(Reject::new("instruct", &role.id, "segments_sampled", detail));
+        rejects.push(Reject::new(Stage::Instruct, &role.id, RejectReason::SegmentsSampled, detail));
         segments = places.into_iter().map(|place| segments[place].clone()).collect();
     }
     (segments, rejects)
@@ -146,7 +146,7 @@ mod tests {
     }
 
     fn reasons(rejects: &[Reject]) -> Vec<&str> {
-        rejects.iter().map(|reject| reject.reason.as_str()).collect()
+        rejects.iter().map(|reject| reject.reason.name()).collect()
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The four rules for cleaning replies (Appendix D, 5): completeness, no model identity, no leading name, no refusal.
 
+use crate::schema::RejectReason;
 use crate::text::{declines, is_name, is_truncated, label, reveals_model};
 
 /// A rule that a reply breaks.
@@ -18,12 +19,12 @@ pub enum Fault {
 impl Fault {
     /// Returns the reason used in rejects.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub const fn reason(self) -> RejectReason {
         match self {
-            Self::Incomplete => "incomplete",
-            Self::RevealsModel => "reveals_model",
-            Self::NameInFront => "name_in_front",
-            Self::Refuses => "refuses",
+            Self::Incomplete => RejectReason::Incomplete,
+            Self::RevealsModel => RejectReason::RevealsModel,
+            Self::NameInFront => RejectReason::NameInFront,
+            Self::Refuses => RejectReason::Refuses,
         }
     }
 }

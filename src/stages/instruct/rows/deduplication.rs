@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
-use crate::schema::{Reject, RoleSpecific, Split};
+use crate::schema::{Reject, RejectReason, RoleSpecific, Split, Stage};
 use crate::stages::instruct::params::{Params, SplitRule};
 use crate::text::duplicates::{Keep, duplicates};
 
@@ -84,7 +84,7 @@ pub(super) fn duplicate_rejects<'a>(keys: &'a [Key<'_>], fates: &'a [Verdict]) -
                 )
             }
         };
-        Reject::new("instruct", key.id, "duplicate", detail)
+        Reject::new(Stage::Instruct, key.id, RejectReason::Duplicate, detail)
     })
 }
 

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use super::cleaning::fault;
 use super::deduplication::{Key, Verdict, deduplicate, duplicate_rejects};
-use crate::schema::{Confidence, Language, Reject, RoleGeneral, RoleProfile, RoleSpecific};
+use crate::schema::{Confidence, Language, Reject, RejectReason, RoleGeneral, RoleProfile, RoleSpecific, Stage};
 use crate::stages::instruct::params::Params;
 use crate::stages::instruct::role_pipeline::RoleOutput;
 use crate::text::{has_name, is_han, is_name};
@@ -34,7 +34,7 @@ pub fn select_rows(params: &Params, made: RoleOutput, threads: NonZeroUsize) -> 
     let (count, mut specific) = (candidates.len() as u64, Vec::new());
     for row in candidates {
         match filtered(&row, &names) {
-            Some((reason, detail)) => rejects.push(Reject::new("instruct", row.id, reason, detail)),
+            Some((reason, detail)) => rejects.push(Reject::new(Stage::Instruct, row.id, reason, detail)),
             None => specific.push(row),
         }
     }
@@ -58,15 +58,15 @@ pub fn select_rows(params: &Params, made: RoleOutput, threads: NonZeroUsize) -> 
 }
 
 /// Returns why a triplet is dropped, if so, with details.
-fn filtered(row: &RoleSpecific, names: &[&str]) -> Option<(&'static str, String)> {
+fn filtered(row: &RoleSpecific, names: &[&str]) -> Option<(RejectReason, String)> {
     if row.confidence != Confidence::High {
-        return Some(("low_confidence", format!("{} ({})", row.question, row.rationale)));
+        return Some((RejectReason::LowConfidence, format!("{} ({})", row.question, row.rationale)));
     }
     if !is_addressed(&row.question, names, row.language) {
-        return Some(("not_addressed", row.question.clone()));
+        return Some((RejectReason::NotAddressed, row.question.clone()));
     }
     let answer = row.generated.first().map_or("", String::as_str);
-    fault(answer, names).map(|fault| (fault.name(), answer.to_owned()))
+    fault(answer, names).map(|fault| (fault.reason(), answer.to_owned()))
 }
 
 /// Whether a question addresses the role: by one of the names, a part of one, or "you".
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     fn reasons(harvest: &AllRows) -> Vec<&str> {
-        harvest.rejects.iter().map(|reject| reject.reason.as_str()).collect()
+        harvest.rejects.iter().map(|reject| reject.reason.name()).collect()
     }
 
     #[test]
@@ -152,7 +152,12 @@ mod tests {
         let third = Params { dedup_keep_ratio: 0.33, ..Params::default() };
         let harvest = all_rows(&third, vec![made("ann", rows.clone(), &[])]);
         assert_eq!((harvest.specific.len(), reasons(&harvest).len()), (9, 18));
-        assert!(harvest.rejects.iter().all(|reject| reject.reason == "duplicate" && reject.detail.contains("ann/")));
+        assert!(
+            harvest
+                .rejects
+                .iter()
+                .all(|reject| reject.reason == RejectReason::Duplicate && reject.detail.contains("ann/"))
+        );
         let mut other = rows;
         other.reverse();
         let again = all_rows(&third, vec![made("ann", other, &[])]);

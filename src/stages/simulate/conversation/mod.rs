@@ -15,7 +15,9 @@ use super::lanes::Stage;
 use super::reply::Reply;
 use super::reply::repetition::Said;
 use crate::llm::{AskError, Model};
-use crate::schema::{Candidate, Conversation, Dimension, Draw, EndedBy, Line, Reject, Turn, TurnCall, TurnKind};
+use crate::schema::{
+    Candidate, Conversation, Dimension, Draw, EndedBy, Line, Reject, RejectReason, Turn, TurnCall, TurnKind,
+};
 use crate::seed::seeded;
 use crate::stages::select::select;
 
@@ -127,7 +129,8 @@ async fn next(
         Err(error @ AskError::BadReply { .. }) => {
             let lot = seeded(stage.seed, &["simulate", "speaker", &draw.to_string()]).random_range(0..choices.len());
             let detail = format!("{}; the speaker was drawn at random", error.detail());
-            let reject = Reject::new("simulate", draw.to_string(), BY_LOT, detail);
+            let reject =
+                Reject::new(crate::schema::Stage::Simulate, draw.to_string(), RejectReason::SpeakerDrawn, detail);
             return Ok(Some(Next { member: choices[lot], note: Some(BY_LOT), reject: Some(reject) }));
         }
         Err(error) => return Err(error),
@@ -290,7 +293,11 @@ mod tests {
         ] {
             let (conversation, reject) = played(language, "scene", answer).await;
             let reject = reject.expect("the conversation is dropped");
-            assert_eq!((reject.id.as_str(), reject.reason), ("tess/source/0", format!("format:{fault}")), "{answer}");
+            assert_eq!(
+                (reject.id.as_str(), reject.reason.name()),
+                ("tess/source/0", format!("format:{fault}").as_str()),
+                "{answer}"
+            );
             assert!(reject.detail.ends_with(&format!("`{answer}`")) && !conversation.kept, "{}", reject.detail);
             assert_eq!(conversation.quality, None, "a dropped conversation is not rated");
         }

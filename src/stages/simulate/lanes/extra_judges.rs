@@ -47,7 +47,7 @@ pub(crate) async fn verdicts(
             Err(error) => {
                 let id = format!("{}#{}", conversation.id, turn.index);
                 let detail = format!("extra judge `{}` failed: {}", judge.name(), error.detail());
-                rejects.push(Reject::new("select", id, error.reason(), detail));
+                rejects.push(Reject::new(crate::schema::Stage::Select, id, error.reason(), detail));
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::Stage;
 use crate::llm::AskError;
-use crate::schema::{Conversation, Draw, Line, Quality, Reject};
+use crate::schema::{Conversation, Draw, FormatFault, Line, Quality, Reject, RejectReason, Turn};
 use crate::stages::simulate::asks::Rating;
 use crate::stages::simulate::conversation::line;
 use crate::stages::simulate::conversation::prompt_context::Setting;
@@ -18,13 +18,19 @@ pub(crate) async fn rate(
     setting: &Setting<'_>,
     conversation: &mut Conversation,
 ) -> Result<Option<Reject>, AskError> {
-    let disturbed = conversation
-        .turns
-        .iter()
-        .find_map(|turn| Some((turn, turn.faults.iter().find(|fault| DISTURBING.contains(&fault.as_str()))?)));
+    let disturbing = |turn: &Turn| {
+        let mut faults = turn.faults.iter().filter_map(|fault| FormatFault::named(fault));
+        faults.find(|fault| DISTURBING.contains(fault))
+    };
+    let disturbed = conversation.turns.iter().find_map(|turn| Some((turn, disturbing(turn)?)));
     if let Some((turn, fault)) = disturbed {
         let detail = format!("turn {}, {}: `{}`", turn.index, turn.speaker, turn.content);
-        return Ok(Some(Reject::new("simulate", &conversation.id, &format!("format:{fault}"), detail)));
+        return Ok(Some(Reject::new(
+            crate::schema::Stage::Simulate,
+            &conversation.id,
+            RejectReason::Format(fault),
+            detail,
+        )));
     }
     let history: Vec<Line> = conversation.turns.iter().map(line).collect();
     let rating =
@@ -32,13 +38,20 @@ pub(crate) async fn rate(
     let Rating { interaction, coherence, progression, quality } = match rating {
         Ok(rating) => rating,
         Err(error) if error.ends_the_run() => return Err(error),
-        Err(error) => return Ok(Some(Reject::new("simulate", &conversation.id, error.reason(), error.detail()))),
+        Err(error) => {
+            return Ok(Some(Reject::new(
+                crate::schema::Stage::Simulate,
+                &conversation.id,
+                error.reason(),
+                error.detail(),
+            )));
+        }
     };
     conversation.quality = Some(quality);
     conversation.quality_rationale = Some(format!("{interaction}\n{coherence}\n{progression}"));
     conversation.kept = quality == Quality::High;
     Ok((!conversation.kept).then(|| {
         let detail = format!("{} turns, rated {}: {coherence}", conversation.turns.len(), quality.name());
-        Reject::new("simulate", &conversation.id, &format!("quality:{}", quality.name()), detail)
+        Reject::new(crate::schema::Stage::Simulate, &conversation.id, RejectReason::Quality(quality), detail)
     }))
 }

@@ -6,7 +6,7 @@ use super::Stage;
 use super::dwrs::Counts;
 use super::scenes::{Scenes, drawn};
 use crate::llm::Model;
-use crate::schema::{Character, Reject, Scene};
+use crate::schema::{Character, Reject, RejectReason, Scene};
 use crate::seed::seeded;
 use crate::stages::simulate::Params;
 use crate::stages::simulate::conversation::prompt_context::Setting;
@@ -141,28 +141,31 @@ impl<'a, S: Scenes> Turns<'a, S> {
         let at_most = self.was_cut || self.lanes.iter().all(|lane| lane.begun >= self.limit);
         let (reason, detail) = if ended == 0 && !at_most {
             let detail = format!("{NO_SCENE}: {short}");
-            ("no_scene", detail)
+            (RejectReason::NoScene, detail)
         } else if at_most {
-            ("conversations_exhausted", format!("conversation limit reached after {ended} conversations: {short}"))
+            (
+                RejectReason::ConversationsExhausted,
+                format!("conversation limit reached after {ended} conversations: {short}"),
+            )
         } else {
-            ("scenes_exhausted", format!("no suitable scenes left after {ended} conversations: {short}"))
+            (RejectReason::ScenesExhausted, format!("no suitable scenes left after {ended} conversations: {short}"))
         };
-        Some(Reject::new("simulate", self.name.clone(), reason, detail))
+        Some(Reject::new(crate::schema::Stage::Simulate, self.name.clone(), reason, detail))
     }
 
     /// Returns the rejects for lanes that share counts and never played.
     pub(crate) fn idle(&self) -> impl Iterator<Item = Reject> {
         self.lanes.iter().filter(|lane| lane.begun == 0).map(|lane| {
             let (reason, detail) = match lane.order.len() {
-                0 => ("no_scene", NO_SCENE.to_owned()),
+                0 => (RejectReason::NoScene, NO_SCENE.to_owned()),
                 _ => (
-                    "nothing_left",
+                    RejectReason::NothingLeft,
                     "the lanes of a character share τ (`simulate.scope`), and the other lanes reached it first; raise \
                      `simulate.tau` or set `scope = \"lane\"`"
                         .to_owned(),
                 ),
             };
-            Reject::new("simulate", lane.id.clone(), reason, detail)
+            Reject::new(crate::schema::Stage::Simulate, lane.id.clone(), reason, detail)
         })
     }
 }

@@ -243,7 +243,7 @@ async fn one(
         Ok(conversation) => conversation,
         Err(error) if error.ends_the_run() => return Err(error),
         Err(error) => {
-            rejects.push(Reject::new("simulate", id, error.reason(), error.detail()));
+            rejects.push(Reject::new(crate::schema::Stage::Simulate, id, error.reason(), error.detail()));
             return Ok(Played { conversation: None, samples: Vec::new(), rejects });
         }
     };
@@ -286,6 +286,7 @@ mod tests {
 
     use super::*;
     use crate::llm::{Ask as _, Record};
+    use crate::schema::RejectReason;
     use crate::schema::{Candidate, EndedBy, Language, Quality, Scene};
     use crate::stages::simulate::asks::{Called, TestReply};
     use crate::stages::simulate::conversation::{BY_LOT, line};
@@ -366,7 +367,7 @@ mod tests {
             let played =
                 played(&house, &stage, language, &pool(language, 40), &report).await.expect("the lane finishes");
             assert!(played.counts.met(4), "{:?}", played.counts);
-            let fell_short = |reject: &Reject| reject.id == "tess/source" && reject.reason != "no_sample";
+            let fell_short = |reject: &Reject| reject.id == "tess/source" && reject.reason != RejectReason::NoSample;
             assert!(!played.rejects.iter().any(fell_short), "{:?}", played.rejects);
             let reports = reports.into_inner().unwrap();
             let last = reports.last().expect("at least one report");
@@ -449,8 +450,12 @@ mod tests {
                         .filter(|source| counts[source.name()] > 0)
                         .all(|source| { ids.contains(&&format!("{name}/{}/0", source.name())) })
                 );
-                let idle: Vec<&str> =
-                    end.rejects.iter().filter(|one| one.reason == "nothing_left").map(|one| one.id.as_str()).collect();
+                let idle: Vec<&str> = end
+                    .rejects
+                    .iter()
+                    .filter(|one| one.reason == RejectReason::NothingLeft)
+                    .map(|one| one.id.as_str())
+                    .collect();
                 let expected: Vec<String> = sources
                     .iter()
                     .filter(|source| counts[source.name()] == 0)
@@ -602,7 +607,7 @@ mod tests {
             let limited = lane(&house, &stage, Language::En, &scenes).await;
             assert_eq!(limited.conversations, full.conversations[..limit as usize]);
             let last = limited.rejects.last().expect("the lane ended below τ");
-            assert_eq!((last.id.as_str(), last.reason.as_str()), ("tess/source", "conversations_exhausted"));
+            assert_eq!((last.id.as_str(), last.reason.name()), ("tess/source", "conversations_exhausted"));
             assert!(last.detail.contains(" of 20"), "{}", last.detail);
         }
     }
@@ -619,14 +624,14 @@ mod tests {
             played.conversations.iter().map(|conversation| conversation.scene_id.as_str()).collect();
         used.sort_unstable();
         assert_eq!(used, ["book@0", "book@1", "book@2"]);
-        assert_eq!(played.rejects.last().map(|reject| reject.reason.as_str()), Some("scenes_exhausted"));
+        assert_eq!(played.rejects.last().map(|reject| reject.reason.name()), Some("scenes_exhausted"));
         let own = Params { own_book: Some(true), ..params };
         let played = lane(&house, &house.stage(&own), Language::En, &scenes).await;
         assert!(played.conversations.iter().any(|conversation| conversation.scene_id == "home@0"));
         let played = lane(&house, &house.stage(&own), Language::Zh, &scenes[..3]).await;
         assert_eq!(played.rejects.len(), 1);
         let reject = &played.rejects[0];
-        assert_eq!((reject.id.as_str(), reject.reason.as_str()), ("tess/source", "no_scene"));
+        assert_eq!((reject.id.as_str(), reject.reason.name()), ("tess/source", "no_scene"));
         for dimension in &house.dimensions {
             assert!(reject.detail.contains(&format!("{} has 0 of 1000", dimension.code)), "{}", reject.detail);
         }
@@ -644,7 +649,8 @@ mod tests {
         let after = lane(&house, &house.stage(&params), Language::En, &scenes).await;
         assert_eq!(after.conversations[0], before.conversations[0]);
         assert_eq!(after.conversations[1], before.conversations[2], "the rest of the batch is played");
-        let rejects: Vec<_> = after.rejects.iter().filter(|reject| reject.reason == "content_filter").collect();
+        let rejects: Vec<_> =
+            after.rejects.iter().filter(|reject| reject.reason == RejectReason::ContentFilter).collect();
         assert_eq!(rejects.iter().map(|reject| reject.id.as_str()).collect::<Vec<_>>(), ["tess/source/1"]);
         assert!(after.counts.met(4), "other conversations provide the missing counts");
     }
@@ -666,7 +672,7 @@ mod tests {
         let played = play().await;
         let of_it = |id: &str| id == "tess/source/1" || id.starts_with("tess/source/1/");
         let rejects = played.rejects.iter().filter(|reject| of_it(&reject.id));
-        let rejects: Vec<(&str, &str)> = rejects.map(|reject| (reject.id.as_str(), reject.reason.as_str())).collect();
+        let rejects: Vec<(&str, &str)> = rejects.map(|reject| (reject.id.as_str(), reject.reason.name())).collect();
         assert_eq!(rejects, [("tess/source/1/0/director", BY_LOT), ("tess/source/1", "content_filter")]);
     }
 
@@ -680,7 +686,7 @@ mod tests {
         set(&house.journal, "tess/source/2/rate", "quality", "high");
         let played = lane(&house, &house.stage(&params), Language::En, &scenes).await;
         let reasons: BTreeMap<&str, &str> =
-            played.rejects.iter().map(|reject| (reject.id.as_str(), reject.reason.as_str())).collect();
+            played.rejects.iter().map(|reject| (reject.id.as_str(), reject.reason.name())).collect();
         assert_eq!(reasons["tess/source/0"], "bad_reply");
         assert_eq!(reasons["tess/source/1"], "quality:moderate");
         assert!(!reasons.contains_key("tess/source/2"));
@@ -732,7 +738,7 @@ mod tests {
                 let id = if whole { ID.to_owned() } else { format!("{ID}#{}", turn.index) };
                 let reject = played.rejects.iter().find(|reject| reject.id == id);
                 if turn.kept_reply == Some(Candidate::Source) {
-                    assert_eq!(reject.map(|reject| reject.reason.as_str()), Some(reason));
+                    assert_eq!(reject.map(|reject| reject.reason.name()), Some(reason));
                     assert_eq!(conversation.kept, !whole);
                     tried[0] += 1;
                 } else {

@@ -2,7 +2,7 @@
 
 use super::Stage;
 use crate::llm::{Ask, AskError};
-use crate::schema::{Conversation, Line, Reject, Sample, Turn};
+use crate::schema::{Conversation, FormatFault, Line, Reject, RejectReason, Sample, Turn};
 use crate::stages::simulate::asks::TestReply;
 use crate::stages::simulate::conversation::line;
 use crate::stages::simulate::conversation::prompt_context::Setting;
@@ -30,27 +30,33 @@ pub(crate) fn samples(
     if !conversation.kept {
         return Ok((samples, rejects));
     }
-    let mut spoilt: Option<(&Turn, &str)> = None;
+    let mut spoilt: Option<(&Turn, FormatFault)> = None;
     for turn in &conversation.turns {
         let id = || format!("{}#{}", conversation.id, turn.index);
-        let faults: Vec<&str> = turn.faults.iter().map(String::as_str).filter(|fault| is_unmended(fault)).collect();
-        rejects.extend(
-            faults.iter().map(|fault| Reject::new("simulate", id(), &format!("format:{fault}"), &turn.content)),
-        );
+        let faults = turn.faults.iter().filter_map(|fault| FormatFault::named(fault));
+        let faults: Vec<FormatFault> = faults.filter(|fault| is_unmended(*fault)).collect();
+        rejects.extend(faults.iter().map(|&fault| {
+            Reject::new(crate::schema::Stage::Simulate, id(), RejectReason::Format(fault), &turn.content)
+        }));
         if turn.score.is_some_and(|score| score <= stage.select.sample) && faults.is_empty() {
             let baseline = turn.base_reply.as_deref().unwrap_or_default();
             let of_base = setting.with_format(TEST, |format| format.faults(baseline, &said));
             let of_base = of_base.into_iter().find(|fault| *fault != REPEATS_HISTORY);
             if let Some((before, fault)) = spoilt {
                 let detail = format!("turn {}, {}: `{}`", before.index, before.speaker, before.content);
-                rejects.push(Reject::new("simulate", id(), &format!("history:{fault}"), detail));
+                rejects.push(Reject::new(crate::schema::Stage::Simulate, id(), RejectReason::History(fault), detail));
             } else if let Some(fault) = of_base {
-                rejects.push(Reject::new("simulate", id(), &format!("baseline:{fault}"), baseline));
+                rejects.push(Reject::new(
+                    crate::schema::Stage::Simulate,
+                    id(),
+                    RejectReason::Baseline(fault),
+                    baseline,
+                ));
             } else {
                 samples.push(sample(stage, setting, conversation, turn, &history, id())?);
             }
         }
-        spoilt = spoilt.or_else(|| faults.iter().find(|fault| spoils(fault)).map(|fault| (turn, *fault)));
+        spoilt = spoilt.or_else(|| faults.iter().find(|fault| spoils(**fault)).map(|fault| (turn, *fault)));
         said.add(&turn.speaker, &turn.content);
         history.push(line(turn));
     }
@@ -186,7 +192,7 @@ mod tests {
             let (made, rejects) = samples(&stage, &setting, &conversation).expect("renders");
             assert_eq!(made.iter().map(|sample| sample.turn).collect::<Vec<_>>(), [1, 4], "{language}");
             let told: Vec<(&str, &str)> =
-                rejects.iter().map(|reject| (reject.id.as_str(), reject.reason.as_str())).collect();
+                rejects.iter().map(|reject| (reject.id.as_str(), reject.reason.name())).collect();
             assert_eq!(
                 told,
                 [
@@ -204,11 +210,11 @@ mod tests {
             // be.
             for fault in [REPEATS_HISTORY, MAY_DECLINE] {
                 let mut turns = conversation.turns[..5].to_vec();
-                turns[1].faults.push(fault.to_owned());
+                turns[1].faults.push(fault.to_string());
                 let again = Conversation { turns, ..conversation.clone() };
                 let (made, rejects) = samples(&stage, &setting, &again).expect("renders");
                 assert_eq!(made.iter().map(|sample| sample.turn).collect::<Vec<_>>(), [4], "{fault}");
-                assert_eq!(rejects[0].reason, format!("format:{fault}"));
+                assert_eq!(rejects[0].reason, RejectReason::Format(fault));
             }
             // A base reply that repeats the conversation is usable.
             let again = format!("(...) {}", conversation.turns[1].content);

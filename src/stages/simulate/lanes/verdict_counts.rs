@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::dwrs::Counts;
 use super::{Played, Stage};
-use crate::schema::{Candidate, Reject};
+use crate::schema::{Candidate, Reject, RejectReason};
 
 /// Per dimension: the number of verdicts, how many of them kept the base reply, and the number of samples.
 #[derive(Debug, Default)]
@@ -42,6 +42,6 @@ impl Tally {
             format!("{code} was judged {judged} times and the base reply was kept {base} times")
         });
         let detail = format!("no sample of these dimensions: {}", told.collect::<Vec<_>>().join("; "));
-        (!barren.is_empty()).then(|| Reject::new("simulate", lane, "no_sample", detail))
+        (!barren.is_empty()).then(|| Reject::new(crate::schema::Stage::Simulate, lane, RejectReason::NoSample, detail))
     }
 }

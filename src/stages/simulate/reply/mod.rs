@@ -16,52 +16,52 @@ use self::markup::{
 use self::repetition::{Said, is_long, plain};
 use self::speaker_labels::{Own, Speakers};
 use self::writing_system::Script;
-use crate::schema::Language;
+use crate::schema::{FormatFault, Language};
 use crate::text::{is_truncated, may_refuse, refuses, reveals_model, sentences};
 
 /// No speech and no action.
-pub(super) const EMPTY: &str = "empty";
+pub(super) const EMPTY: FormatFault = FormatFault::Empty;
 /// Began with the speaker's own name as a label.
-pub(super) const OWN_NAME: &str = "own_name";
+pub(super) const OWN_NAME: FormatFault = FormatFault::OwnName;
 /// Went on to speak or act for someone else; truncated before that.
-pub(super) const SPEAKS_FOR_OTHERS: &str = "speaks_for_others";
+pub(super) const SPEAKS_FOR_OTHERS: FormatFault = FormatFault::SpeaksForOthers;
 /// An action was marked by something other than parentheses.
-pub(super) const ACTION_MARKS: &str = "action_marks";
+pub(super) const ACTION_MARKS: FormatFault = FormatFault::ActionMarks;
 /// Wrapped in a code fence, a tag or JSON.
-pub(super) const WRAPPED: &str = "wrapped";
+pub(super) const WRAPPED: FormatFault = FormatFault::Wrapped;
 /// Contained chat template tokens; truncated at the first one after its words.
-pub(super) const TEMPLATE_TOKENS: &str = "template_tokens";
+pub(super) const TEMPLATE_TOKENS: FormatFault = FormatFault::TemplateTokens;
 /// Contained a note to the reader in brackets.
-pub(super) const OUT_OF_CHARACTER: &str = "out_of_character";
+pub(super) const OUT_OF_CHARACTER: FormatFault = FormatFault::OutOfCharacter;
 /// Contained a horizontal rule. The text above it is kept, or the text below it if the text above only announces it.
-pub(super) const RULED_OFF: &str = "ruled_off";
+pub(super) const RULED_OFF: FormatFault = FormatFault::RuledOff;
 /// Contained the same long sentence twice.
-pub(super) const REPEATS_ITSELF: &str = "repeats_itself";
+pub(super) const REPEATS_ITSELF: FormatFault = FormatFault::RepeatsItself;
 /// The whole speech was in quotation marks, or had a single unpaired one.
-pub(super) const QUOTED: &str = "quoted";
+pub(super) const QUOTED: FormatFault = FormatFault::Quoted;
 /// More sentences than allowed; truncated after the last allowed one.
-pub(super) const TOO_MANY_SENTENCES: &str = "too_many_sentences";
+pub(super) const TOO_MANY_SENTENCES: FormatFault = FormatFault::TooManySentences;
 /// Unbalanced parentheses.
-pub(super) const UNBALANCED_PARENTHESES: &str = "unbalanced_parentheses";
+pub(super) const UNBALANCED_PARENTHESES: FormatFault = FormatFault::UnbalancedParentheses;
 /// In a different language than the conversation.
-pub(super) const WRONG_LANGUAGE: &str = "wrong_language";
+pub(super) const WRONG_LANGUAGE: FormatFault = FormatFault::WrongLanguage;
 /// Repeats the conversation: a long sentence of the speaker, a longer sentence of anyone, or a whole utterance of the
 /// speaker.
-pub(super) const REPEATS_HISTORY: &str = "repeats_history";
+pub(super) const REPEATS_HISTORY: FormatFault = FormatFault::RepeatsHistory;
 /// Speaks as a language model.
-pub(super) const REVEALS_AI: &str = "reveals_ai";
+pub(super) const REVEALS_AI: FormatFault = FormatFault::RevealsAi;
 /// Refuses to continue, as an assistant does.
-pub(super) const DECLINES: &str = "declines";
+pub(super) const DECLINES: FormatFault = FormatFault::Declines;
 /// Only says that it will not help or answer, which may come from the assistant or from the character.
-pub(super) const MAY_DECLINE: &str = "may_decline";
+pub(super) const MAY_DECLINE: FormatFault = FormatFault::MayDecline;
 /// Has no final punctuation, as if it were cut off.
-pub(super) const CUT_ENDING: &str = "cut_ending";
+pub(super) const CUT_ENDING: FormatFault = FormatFault::CutEnding;
 
 /// Suffix of a fault that was fixed.
 const MENDED: &str = ":mended";
 
 /// The faults that can remain after cleaning, in the order in which they are reported.
-const UNMENDABLE: [&str; 10] = [
+const UNMENDABLE: [FormatFault; 10] = [
     EMPTY,
     DECLINES,
     MAY_DECLINE,
@@ -76,16 +76,16 @@ const UNMENDABLE: [&str; 10] = [
 
 /// The faults that invalidate a whole conversation: the speaker is out of character, and every later turn has the
 /// utterance in its history.
-pub(super) const DISTURBING: [&str; 3] = [DECLINES, REVEALS_AI, WRONG_LANGUAGE];
+pub(super) const DISTURBING: [FormatFault; 3] = [DECLINES, REVEALS_AI, WRONG_LANGUAGE];
 
 /// Returns whether a fault of a turn is a format fault that was not fixed.
-pub(super) fn is_unmended(fault: &str) -> bool {
+pub(super) fn is_unmended(fault: FormatFault) -> bool {
     UNMENDABLE.contains(&fault)
 }
 
 /// Returns whether later turns must not become samples because of this fault. An utterance that repeats itself or may
 /// decline in character can still be answered.
-pub(super) fn spoils(fault: &str) -> bool {
+pub(super) fn spoils(fault: FormatFault) -> bool {
     is_unmended(fault) && ![REPEATS_HISTORY, MAY_DECLINE].contains(&fault)
 }
 
@@ -116,17 +116,17 @@ impl Format<'_> {
     pub(super) fn clean(&self, raw: &str, said: &Said) -> Reply {
         let (text, mended) = self.mend(raw);
         let mut faults: Vec<String> = mended.into_iter().map(|fault| format!("{fault}{MENDED}")).collect();
-        faults.extend(self.faults(&text, said).into_iter().map(str::to_owned));
+        faults.extend(self.faults(&text, said).iter().map(ToString::to_string));
         Reply { text, faults }
     }
 
     /// Returns the faults of a cleaned text.
-    pub(super) fn faults(&self, text: &str, said: &Said) -> Vec<&'static str> {
+    pub(super) fn faults(&self, text: &str, said: &Said) -> Vec<FormatFault> {
         if is_empty(text) {
             return vec![EMPTY];
         }
         let name = self.speakers.own.first().copied().unwrap_or_default();
-        let has = |fault: &str| match fault {
+        let has = |fault: FormatFault| match fault {
             // An action such as `(sighs)` does not make a refusal in character.
             DECLINES => refuses(&speech(text)),
             MAY_DECLINE => !refuses(&speech(text)) && may_refuse(&speech(text)),
@@ -139,7 +139,7 @@ impl Format<'_> {
             CUT_ENDING => is_truncated(text),
             _ => false,
         };
-        UNMENDABLE.into_iter().filter(|fault| has(fault)).collect()
+        UNMENDABLE.into_iter().filter(|fault| has(*fault)).collect()
     }
 
     /// Returns whether nothing is left of a model's reply after cleaning.
@@ -147,7 +147,7 @@ impl Format<'_> {
         is_empty(&self.mend(raw).0)
     }
 
-    fn mend(&self, raw: &str) -> (String, Vec<&'static str>) {
+    fn mend(&self, raw: &str) -> (String, Vec<FormatFault>) {
         let mut mended = Vec::new();
         let mut mend = |fault, found: bool| {
             if found && !mended.contains(&fault) {

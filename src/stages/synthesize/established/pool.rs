@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::profile::{is_single, merged};
 use crate::schema::{
-    Attribute, Character, CharacterType, Grounded, Language, Reject, Scene, SceneCharacter, Utterance, slug,
+    Attribute, Character, CharacterType, Grounded, Language, Reject, RejectReason, Scene, SceneCharacter, Stage,
+    Utterance, slug,
 };
 use crate::text::plain;
 
@@ -36,7 +37,7 @@ pub struct Picked {
 pub fn pick(book: &str, scenes: &[Scene], most: usize, given: &[Character]) -> Picked {
     let mut picked = Picked::default();
     let people = people(book, scenes);
-    let reject = |id: String, reason: &str, detail: String| Reject::new("synthesize", id, reason, detail);
+    let reject = |id: String, reason, detail: String| Reject::new(Stage::Synthesize, id, reason, detail);
     let mut ranked: Vec<&Person<'_>> = people.iter().collect();
     ranked.sort_by_key(|person| (Reverse(person.lines.len()), Reverse(person.scenes.len()), &person.name));
     for person in ranked {
@@ -49,29 +50,29 @@ pub fn pick(book: &str, scenes: &[Scene], most: usize, given: &[Character]) -> P
             // All following characters have fewer lines.
             let lines = said.len();
             let detail = format!("`{}` has {lines} distinct lines; at least {FEWEST_LINES} are required", person.name);
-            picked.rejects.push(reject(id, "too_few_lines", detail));
+            picked.rejects.push(reject(id, RejectReason::TooFewLines, detail));
             break;
         }
         if let Some(other) = given.iter().find(|other| person.is(other, book)) {
             let detail = format!("`{}` is already defined by a character file, as `{}`", person.name, other.id);
-            picked.rejects.push(reject(id, "given", detail));
+            picked.rejects.push(reject(id, RejectReason::Given, detail));
             continue;
         }
         let character = person.character(id.clone(), book, &said, &people);
         if character.profile.iter().all(|attribute| is_single(&attribute.key)) {
             let detail = format!("the scenes have no attributes of `{}` other than name, age and similar", person.name);
-            picked.rejects.push(reject(id, "no_profile", detail));
+            picked.rejects.push(reject(id, RejectReason::NoProfile, detail));
             continue;
         }
         picked.characters.push(character);
     }
-    if picked.characters.is_empty() && !picked.rejects.iter().any(|reject| reject.reason == "given") {
+    if picked.characters.is_empty() && !picked.rejects.iter().any(|reject| reject.reason == RejectReason::Given) {
         let detail = format!(
             "none of its {} characters has a profile and at least {FEWEST_LINES} lines in the {} scenes of the pool",
             people.len(),
             scenes.iter().filter(|scene| scene.book == book).count()
         );
-        picked.rejects.push(reject(book.to_owned(), "no_character", detail));
+        picked.rejects.push(reject(book.to_owned(), RejectReason::NoCharacter, detail));
     }
     picked
 }
@@ -316,7 +317,7 @@ mod tests {
     }
 
     fn reasons(picked: &Picked) -> Vec<(&str, &str)> {
-        picked.rejects.iter().map(|reject| (reject.id.as_str(), reject.reason.as_str())).collect()
+        picked.rejects.iter().map(|reject| (reject.id.as_str(), reject.reason.name())).collect()
     }
 
     #[test]

@@ -118,7 +118,7 @@ impl<'a> Merger<'a> {
             };
             if let Some(best) = clear {
                 self.groups.join(best, i);
-                self.given[i] = true;
+                self.is_first_name[i] = true;
             }
         }
     }

@@ -28,7 +28,7 @@ pub(super) struct Merger<'a> {
     /// Number of mentions of each last word, in names that also have a title or a first name.
     heard: HashMap<u32, u32>,
     /// By name: whether it is a first name that was merged with a full name.
-    pub(in crate::attribution::english) given: Vec<bool>,
+    pub(in crate::attribution::english) is_first_name: Vec<bool>,
 }
 
 impl<'a> Merger<'a> {
@@ -50,7 +50,7 @@ impl<'a> Merger<'a> {
             companions: names_in_one_sentence(book, mentions),
             by_last: HashMap::new(),
             heard: HashMap::new(),
-            given: vec![false; names.len()],
+            is_first_name: vec![false; names.len()],
         };
         for name in names {
             let Some(&last) = name.words.last().filter(|_| name.words.len() > 1 || name.title.is_some()) else {

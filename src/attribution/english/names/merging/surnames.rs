@@ -13,7 +13,7 @@ impl<'a> Merger<'a> {
         let mut singles: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for (i, name) in self.names.iter().enumerate() {
             if let [word] = name.words[..]
-                && !self.given[i]
+                && !self.is_first_name[i]
                 && (self.person[i] || name.title.is_none())
             {
                 singles.entry(word).or_default().push(i);
@@ -83,13 +83,13 @@ impl<'a> Merger<'a> {
         let mut shared = Vec::new();
         let mut younger: HashSet<usize> = HashSet::new();
         for k in 0..self.names.len() {
-            if self.title(k) == "miss" && (self.given[k] || self.names[k].words.len() > 1) {
+            if self.title(k) == "miss" && (self.is_first_name[k] || self.names[k].words.len() > 1) {
                 younger.insert(self.groups.root(k));
             }
         }
         for i in 0..self.names.len() {
             let [word] = self.names[i].words[..] else { continue };
-            if self.title(i) != "miss" || self.given[i] {
+            if self.title(i) != "miss" || self.is_first_name[i] {
                 continue;
             }
             let own = self.groups.root(i);

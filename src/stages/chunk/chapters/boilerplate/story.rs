@@ -11,7 +11,7 @@ use super::front_back::{back, front, tables};
 use super::story_bounds::{before_notices, leading, trailing};
 use super::story_start;
 use super::titles::kind_of_title;
-use crate::schema::{BoilerplateKind, Book, Chapter, Level, Reject};
+use crate::schema::{BoilerplateKind, Book, Chapter, Level, Reject, Stage};
 use crate::stages::chunk::chapters::headings;
 use crate::stages::chunk::chapters::prose::letters;
 use crate::text::CodePoints;
@@ -131,7 +131,7 @@ impl Story {
             } else {
                 format!("{}, code points {begin} to {end}: “{opening}…”", part.detail)
             };
-            rejects.push(Reject::new("chunk", format!("{}@{begin}", book.slug), part.kind.reason(), detail));
+            rejects.push(Reject::new(Stage::Chunk, format!("{}@{begin}", book.slug), part.kind.reason(), detail));
         }
         rejects
     }

@@ -6,8 +6,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 
-use super::frames::{Frame, unpack};
-use super::line::{Index, Place, hash};
+use super::frames::{Frame, decompress};
+use super::line::{Index, Position, hash};
 use crate::llm::{Answered, JournalError};
 
 /// The number of decompressed frames in the cache, about 8 MB. A resumed run asks in much the same order as before.
@@ -20,7 +20,7 @@ pub(super) enum Source {
     Plain(File),
     /// A compressed file. It is opened for each read, because there may be more segments than a process may have open
     /// files.
-    Packed {
+    Compressed {
         /// The path of the file.
         path: PathBuf,
         /// Its frames, in order.
@@ -33,7 +33,7 @@ type Unpacked = ((u32, u64), Arc<Vec<u8>>);
 
 /// The files of a journal and the position of every record.
 #[derive(Debug)]
-pub(super) struct Pages {
+pub(super) struct RecordReader {
     /// The path of the open segment.
     pub(super) path: PathBuf,
     index: RwLock<Index>,
@@ -42,7 +42,7 @@ pub(super) struct Pages {
     unpacked: Mutex<VecDeque<Unpacked>>,
 }
 
-impl Pages {
+impl RecordReader {
     pub(super) fn new(path: &Path, index: Index, sources: BTreeMap<u32, Source>) -> Self {
         let sources = sources.into_iter().map(|(number, source)| (number, Arc::new(source))).collect();
         Self {
@@ -80,7 +80,7 @@ impl Pages {
     }
 
     /// Reads the answer of a record. Its line was checked when the journal was opened.
-    fn answered(&self, place: Place) -> io::Result<Answered> {
+    fn answered(&self, place: Position) -> io::Result<Answered> {
         let source = self.sources.read().unwrap_or_else(PoisonError::into_inner).get(&place.segment()).cloned();
         match &*source.ok_or(io::ErrorKind::NotFound)? {
             Source::Plain(file) => {
@@ -88,7 +88,7 @@ impl Pages {
                 read_at(file, &mut bytes, place.offset())?;
                 Ok(serde_json::from_slice(&bytes)?)
             }
-            Source::Packed { path, frames } => {
+            Source::Compressed { path, frames } => {
                 let number = frames.partition_point(|frame| frame.offset <= place.offset());
                 let frame = number.checked_sub(1).map(|number| frames[number]).ok_or(io::ErrorKind::InvalidData)?;
                 let lines = self.lines(place.segment(), path, frame)?;
@@ -116,7 +116,7 @@ impl Pages {
         // The lock is not held while reading; two threads may read the same frame.
         let mut bytes = vec![0; frame.length as usize];
         read_at(&File::open(path)?, &mut bytes, frame.at)?;
-        let lines = Arc::new(unpack(&bytes)?);
+        let lines = Arc::new(decompress(&bytes)?);
         let mut unpacked = unpacked();
         unpacked.truncate(FRAMES - 1);
         unpacked.push_front((name, Arc::clone(&lines)));
