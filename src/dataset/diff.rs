@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::rejects_diff::{LeftOutChanges, left_out};
-use crate::pipeline::RunError;
+use crate::dataset::error::DatasetError;
 use crate::store::{self, Digests, StoreError};
 
 /// The configs to compare, each with its id column.
@@ -92,7 +92,7 @@ pub struct RowChanges {
 }
 
 /// Compares two runs by their folders.
-pub fn changes(before: &Path, after: &Path) -> Result<Changes, RunError> {
+pub fn changes(before: &Path, after: &Path) -> Result<Changes, DatasetError> {
     let (one, other) = (manifest(before)?, manifest(after)?);
     let texts = |pointer: &str| changed(&strings(one.pointer(pointer)), &strings(other.pointer(pointer)));
     let counts = |pointer: &str| moved(&numbers(one.pointer(pointer)), &numbers(other.pointer(pointer)));
@@ -334,15 +334,15 @@ mod tests {
     fn keys_of_the_configuration_are_compared_one_by_one() {
         let manifest = |text: &str| json!({ "configuration": text });
         let one = configuration(&manifest("name = 'a'\nseed = 7\n[simulate]\ntau = 3\n[models.'作者']\nmodel = 'm'\n"));
-        let other = configuration(&manifest("name = 'b'\nseed = 7\n[simulate]\ntau = 10\nwave = 2\n"));
+        let other = configuration(&manifest("name = 'b'\nseed = 7\n[simulate]\ntau = 10\nbatch_size = 2\n"));
         let told: Vec<String> = changed(&one, &other)
             .into_iter()
             .map(|Change { name, before, after }| format!("{name} {before:?} {after:?}"))
             .collect();
         let expected = [
             "models.作者.model Some(\"\\\"m\\\"\") None",
+            "simulate.batch_size None Some(\"2\")",
             "simulate.tau Some(\"3\") Some(\"10\")",
-            "simulate.wave None Some(\"2\")",
         ];
         assert_eq!(told, expected);
     }

@@ -9,11 +9,11 @@ use std::sync::LazyLock;
 use rand::RngExt as _;
 use serde::Deserialize;
 
-use crate::llm::Offline;
+use crate::llm::{Offline, OfflineAnswer};
 use crate::schema::{ByLanguage, Language};
 use crate::stages::select::{Judge, Judgement};
 use crate::text::{
-    SpeechAct, asks, content_words, count_speech_act_words, float, likeness, pairs, plain, sentences, spoken,
+    SpeechMarker, asks, content_words, count_speech_markers, float, likeness, pairs, plain, sentences, spoken,
 };
 
 static PHRASES: LazyLock<ByLanguage<Phrases>> =
@@ -42,8 +42,14 @@ const ALIKE: f64 = 0.12;
 /// From this difference on, one reply is much better.
 const MUCH: f64 = 0.6;
 
+impl OfflineAnswer for Judge {
+    fn answer_offline(&self, offline: &mut Offline<'_>) -> Judgement {
+        judge(self, offline)
+    }
+}
+
 /// Chooses the dimension that the context calls for, then compares the two replies on it.
-pub(crate) fn judge(ask: &Judge, offline: &mut Offline<'_>) -> Judgement {
+fn judge(ask: &Judge, offline: &mut Offline<'_>) -> Judgement {
     let phrases = PHRASES.get(ask.language);
     let context = Context::new(ask);
     let called = ask.criteria.iter().map(|criterion| {
@@ -166,8 +172,8 @@ impl<'a> Context<'a> {
         Self { ask, last, recent, earlier }
     }
 
-    fn count(&self, text: &str, sign: SpeechAct) -> f64 {
-        float(count_speech_act_words(text, self.ask.language, sign))
+    fn count(&self, text: &str, sign: SpeechMarker) -> f64 {
+        float(count_speech_markers(text, self.ask.language, sign))
     }
 
     /// Returns how much the context calls for a dimension, in standard deviations from the mean over conversations.
@@ -179,18 +185,22 @@ impl<'a> Context<'a> {
         let score = match code {
             "CR" => {
                 let known = self.recent.first().map_or(0, |words| words.intersection(&self.earlier).count());
-                near(SpeechAct::Recall) + 0.4 * float(known.min(5))
+                near(SpeechMarker::Recall) + 0.4 * float(known.min(5))
             }
-            "FR" => asked * near(SpeechAct::World) + 0.5 * near(SpeechAct::Fact),
-            "RR" => 1.5 * asked * near(SpeechAct::Why) + 0.7 * near(SpeechAct::Reason),
+            "FR" => asked * near(SpeechMarker::World) + 0.5 * near(SpeechMarker::Fact),
+            "RR" => 1.5 * asked * near(SpeechMarker::Why) + 0.7 * near(SpeechMarker::Reason),
             "CA" => {
                 let recent = self.ask.history.iter().rev().take(4).map(|line| &line.speaker).collect::<BTreeSet<_>>();
                 let stalls = f64::from(u8::from(self.recent.first().is_some_and(|words| words.len() < 4)));
                 let opens = f64::from(u8::from(self.ask.history.len() < 3));
                 let several = f64::from(u8::from(recent.len() > 2));
-                near(SpeechAct::Greeting) + 0.2 * near(SpeechAct::Turn) + 0.5 * opens + 0.6 * stalls + 0.3 * several
+                near(SpeechMarker::Greeting)
+                    + 0.2 * near(SpeechMarker::Turn)
+                    + 0.5 * opens
+                    + 0.6 * stalls
+                    + 0.3 * several
             }
-            "PA" => near(SpeechAct::Feeling) + near(SpeechAct::Thanks) + near(SpeechAct::Anger),
+            "PA" => near(SpeechMarker::Feeling) + near(SpeechMarker::Thanks) + near(SpeechMarker::Anger),
             _ => return 0.0,
         };
         let (usual, spread) = usual(code, self.ask.language);
@@ -220,7 +230,7 @@ impl<'a> Context<'a> {
 
     /// Counts the evidence for a dimension in a reply.
     fn shown(&self, speech: &str, words: &BTreeSet<String>, code: &str) -> usize {
-        let count = |sign| count_speech_act_words(speech, self.ask.language, sign);
+        let count = |sign| count_speech_markers(speech, self.ask.language, sign);
         let taken = || {
             words
                 .iter()
@@ -228,14 +238,14 @@ impl<'a> Context<'a> {
                 .count()
         };
         match code {
-            "CR" => taken() + count(SpeechAct::Recall),
-            "FR" => count(SpeechAct::Fact),
-            "RR" => count(SpeechAct::Reason),
+            "CR" => taken() + count(SpeechMarker::Recall),
+            "FR" => count(SpeechMarker::Fact),
+            "RR" => count(SpeechMarker::Reason),
             "CA" => {
                 let named = self.ask.others.iter().filter(|other| calls(speech, &other.name)).count();
-                2 * usize::from(asks(speech)) + named + usize::from(count(SpeechAct::Turn) > 0)
+                2 * usize::from(asks(speech)) + named + usize::from(count(SpeechMarker::Turn) > 0)
             }
-            "PA" => count(SpeechAct::Feeling) + count(SpeechAct::Thanks),
+            "PA" => count(SpeechMarker::Feeling) + count(SpeechMarker::Thanks),
             _ => taken(),
         }
     }
@@ -442,15 +452,25 @@ mod tests {
     }
 
     #[test]
-    fn codes_of_the_users_own_are_judged_too() {
-        let mut ask = ask(Language::En, &["Nobody rowed across today."], "Rowed? Nobody.", "One.");
-        ask.criteria.truncate(1);
-        ask.criteria[0].code = "HUMOUR".to_owned();
-        let judgement = judged(&ask, "x");
-        assert_eq!(judgement.dimension, "HUMOUR");
-        assert!((1..=5).contains(&judgement.score));
+    fn custom_dimensions_are_chosen_and_compared() {
+        let mut ask = ask(Language::En, &["Nobody rowed across today."], "The man who rowed the ferry is ill.", "One.");
+        ask.criteria.truncate(2);
+        for (criterion, code) in ask.criteria.iter_mut().zip(["HUMOUR", "IRONY"]) {
+            code.clone_into(&mut criterion.code);
+        }
+        let judgements: Vec<Judgement> = (0..50).map(|draw| judged(&ask, &draw.to_string())).collect();
+        let codes: BTreeSet<&str> = judgements.iter().map(|judgement| judgement.dimension.as_str()).collect();
+        assert_eq!(codes, BTreeSet::from(["HUMOUR", "IRONY"]));
+        let phrases = PHRASES.get(Language::En);
+        let reason = phrases.context["other"].replace("{quote}", "“Nobody rowed across today.”");
+        for judgement in &judgements {
+            assert!(judgement.score < 3, "the first reply refers to the history: {judgement:?}");
+            assert_eq!(judgement.dimension_reason, reason);
+        }
+        std::mem::swap(&mut ask.first, &mut ask.second);
+        assert!(judged(&ask, "x").score > 3);
         ask.history.clear();
-        assert!(!judged(&ask, "x").dimension_reason.is_empty());
+        assert_eq!(judged(&ask, "x").dimension_reason, phrases.opening);
     }
 
     #[test]

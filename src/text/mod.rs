@@ -29,7 +29,7 @@ pub use refusals::{
 };
 pub use secrets::{Secret, secrets};
 pub use speaker_cues::{CueLine, CueSeparator, is_group_name, parse_cue_line};
-pub use speech_acts::{SpeechAct, asks, count_speech_act_words};
+pub use speech_acts::{SpeechMarker, asks, count_speech_markers};
 pub use topics::{Topic, topics};
 pub use words::{content_words, is_sentence_opener, is_title, plain};
 

@@ -5,7 +5,7 @@ use crate::schema::Language;
 
 /// A speech act, detected by the words of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SpeechAct {
+pub enum SpeechMarker {
     /// Refers to what was said or done before.
     Recall,
     /// Gives or weighs reasons.
@@ -32,7 +32,7 @@ pub enum SpeechAct {
 
 /// Returns the number of distinct words of a speech act's list in a text.
 #[must_use]
-pub fn count_speech_act_words(text: &str, language: Language, sign: SpeechAct) -> usize {
+pub fn count_speech_markers(text: &str, language: Language, sign: SpeechMarker) -> usize {
     match language {
         Language::En => {
             let mut spaced = String::from(" ");
@@ -40,7 +40,7 @@ pub fn count_speech_act_words(text: &str, language: Language, sign: SpeechAct) -
                 spaced.push_str(&word);
                 spaced.push(' ');
             }
-            let digits = usize::from(sign == SpeechAct::Fact && text.chars().any(|c| c.is_ascii_digit()));
+            let digits = usize::from(sign == SpeechMarker::Fact && text.chars().any(|c| c.is_ascii_digit()));
             digits + list(&WORDS.en.signs, sign).iter().filter(|word| stands(&spaced, word)).count()
         }
         Language::Zh => list(&WORDS.zh.signs, sign).iter().filter(|word| text.contains(word)).count(),
@@ -53,19 +53,19 @@ fn stands(spaced: &str, words: &str) -> bool {
     spaced.match_indices(words).any(|(at, _)| blank(at - 1) && blank(at + words.len()))
 }
 
-const fn list(signs: &Signs, sign: SpeechAct) -> &super::words::List {
+const fn list(signs: &Signs, sign: SpeechMarker) -> &super::words::List {
     match sign {
-        SpeechAct::Recall => &signs.recall,
-        SpeechAct::Reason => &signs.reason,
-        SpeechAct::Feeling => &signs.feeling,
-        SpeechAct::Fact => &signs.fact,
-        SpeechAct::Turn => &signs.turn,
-        SpeechAct::Farewell => &signs.farewell,
-        SpeechAct::Greeting => &signs.greeting,
-        SpeechAct::Thanks => &signs.thanks,
-        SpeechAct::Anger => &signs.anger,
-        SpeechAct::World => &signs.world,
-        SpeechAct::Why => &signs.why,
+        SpeechMarker::Recall => &signs.recall,
+        SpeechMarker::Reason => &signs.reason,
+        SpeechMarker::Feeling => &signs.feeling,
+        SpeechMarker::Fact => &signs.fact,
+        SpeechMarker::Turn => &signs.turn,
+        SpeechMarker::Farewell => &signs.farewell,
+        SpeechMarker::Greeting => &signs.greeting,
+        SpeechMarker::Thanks => &signs.thanks,
+        SpeechMarker::Anger => &signs.anger,
+        SpeechMarker::World => &signs.world,
+        SpeechMarker::Why => &signs.why,
     }
 }
 
@@ -81,11 +81,11 @@ mod tests {
 
     #[test]
     fn signs_are_whole_words() {
-        assert_eq!(count_speech_act_words("Becausewards", Language::En, SpeechAct::Reason), 0);
-        assert_eq!(count_speech_act_words("Because you said so earlier.", Language::En, SpeechAct::Reason), 1);
-        assert_eq!(count_speech_act_words("Because you said so earlier.", Language::En, SpeechAct::Recall), 2);
-        assert_eq!(count_speech_act_words("I’ve 3 of them.", Language::En, SpeechAct::Fact), 1);
-        assert_eq!(count_speech_act_words("若是如此，只怕不妥。", Language::Zh, SpeechAct::Reason), 3);
+        assert_eq!(count_speech_markers("Becausewards", Language::En, SpeechMarker::Reason), 0);
+        assert_eq!(count_speech_markers("Because you said so earlier.", Language::En, SpeechMarker::Reason), 1);
+        assert_eq!(count_speech_markers("Because you said so earlier.", Language::En, SpeechMarker::Recall), 2);
+        assert_eq!(count_speech_markers("I’ve 3 of them.", Language::En, SpeechMarker::Fact), 1);
+        assert_eq!(count_speech_markers("若是如此，只怕不妥。", Language::Zh, SpeechMarker::Reason), 3);
         assert!(asks("何必？") && asks("Why?") && !asks("Why not."));
     }
 }

@@ -6,6 +6,7 @@
 mod chunk;
 mod extract;
 mod instruct;
+mod manual_edits;
 mod simulate;
 mod synthesize;
 mod tasks;
@@ -76,7 +77,7 @@ pub(super) fn only_verdicts(session: Session, judges: &[String]) -> Session {
         return session;
     }
     let judges = judges.to_vec();
-    session.replaying_but(move |draw| stages::simulate::is_further_verdict(&judges, draw))
+    session.replaying_but(move |draw| stages::simulate::is_extra_verdict(&judges, draw))
 }
 
 /// Runs the stages and writes their results.
@@ -321,16 +322,4 @@ pub fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
 
 fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
-}
-
-/// Formats an error and its causes on one line.
-pub(crate) fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        source = cause.source();
-    }
-    text
 }

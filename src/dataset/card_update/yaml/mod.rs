@@ -1,6 +1,9 @@
 //! A parser for the subset of YAML that cards use: block lists and block mappings of plain, quoted and flow values,
 //! with comments. Each entry has its line range, so that a part can be rewritten and the rest stays unchanged. Any
 //! other YAML is an error.
+//!
+//! Not `saphyr-parser` (0.3.3 was tried): it rejects quoted texts and bracketed lists that continue in column 0, which
+//! PyYAML and so `datasets` accept, and its events give neither the column of a dash nor block or flow style.
 
 mod opening;
 

@@ -3,12 +3,12 @@
 
 use std::collections::BTreeSet;
 
-use super::answers::{Kind, asked};
-use super::fields::fields_of;
-use super::frames::is_named;
+use super::phrases::is_named;
+use super::question_kinds::{QuestionKind, asked};
+use super::semantic_fields::fields_of;
 use crate::schema::{Language, Line};
 use crate::text::{
-    SpeechAct, Topic, asks, content_words, count_speech_act_words, float, is_title, pair_likeness, pairs, plain,
+    SpeechMarker, Topic, asks, content_words, count_speech_markers, float, is_title, pair_likeness, pairs, plain,
     sentences, spoken, topics,
 };
 
@@ -21,7 +21,7 @@ const SAME_SENTENCE: f64 = 0.75;
 
 /// The speech act of the previous utterance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Act {
+pub(super) enum SpeechAct {
     /// Asks a question.
     Question,
     /// Shows anger.
@@ -38,7 +38,7 @@ pub(super) enum Act {
 
 /// Participants and history, prepared for queries.
 #[derive(Debug)]
-pub(super) struct Talk<'a> {
+pub(super) struct ConversationView<'a> {
     pub(super) language: Language,
     /// The participant who speaks next.
     pub(super) name: &'a str,
@@ -53,7 +53,7 @@ pub(super) struct Talk<'a> {
     /// The semantic fields of `heard`, as bit sets.
     pub(super) fields: Vec<u32>,
     /// The kind of question with which the last utterance of another ends, if it does.
-    pub(super) asked: Option<&'static Kind>,
+    pub(super) asked: Option<&'static QuestionKind>,
     said: Vec<Said>,
 }
 
@@ -69,7 +69,7 @@ struct Said {
     sentences: Vec<Vec<(char, char)>>,
 }
 
-impl<'a> Talk<'a> {
+impl<'a> ConversationView<'a> {
     /// Prepares the history for one participant.
     pub(super) fn new(
         language: Language,
@@ -124,21 +124,21 @@ impl<'a> Talk<'a> {
     }
 
     /// Returns the speech act of the last utterance.
-    pub(super) fn act(&self) -> Act {
+    pub(super) fn act(&self) -> SpeechAct {
         let last = self.last();
-        let shows = |sign| count_speech_act_words(last, self.language, sign) > 0;
-        if shows(SpeechAct::Farewell) {
-            Act::Farewell
+        let shows = |sign| count_speech_markers(last, self.language, sign) > 0;
+        if shows(SpeechMarker::Farewell) {
+            SpeechAct::Farewell
         } else if asks(last) {
-            Act::Question
-        } else if shows(SpeechAct::Anger) && last.contains(['!', '！']) {
-            Act::Anger
-        } else if shows(SpeechAct::Thanks) {
-            Act::Thanks
-        } else if shows(SpeechAct::Greeting) {
-            Act::Greeting
+            SpeechAct::Question
+        } else if shows(SpeechMarker::Anger) && last.contains(['!', '！']) {
+            SpeechAct::Anger
+        } else if shows(SpeechMarker::Thanks) {
+            SpeechAct::Thanks
+        } else if shows(SpeechMarker::Greeting) {
+            SpeechAct::Greeting
         } else {
-            Act::Statement
+            SpeechAct::Statement
         }
     }
 
@@ -325,7 +325,7 @@ mod tests {
             let asked = |name: &str, question: &str| {
                 let history = [line(ann, said), line(tom, question)];
                 let others = [ann, tom, sue].into_iter().filter(|other| *other != name);
-                Talk::new(language, name, others, "", &history).is_asked()
+                ConversationView::new(language, name, others, "", &history).is_asked()
             };
             assert!(asked(ann, open) && !asked(sue, open), "{language}");
             assert!(asked(sue, named) && !asked(ann, named), "{language}");
@@ -340,8 +340,8 @@ mod tests {
         {
             let topics = |times: usize| {
                 let history = vec![line("Tom", said); times];
-                let talk = Talk::new(language, "Ann", ["Tom"].into_iter(), "", &history);
-                talk.topics().into_iter().map(|topic| topic.noun).collect::<Vec<_>>()
+                let conversation = ConversationView::new(language, "Ann", ["Tom"].into_iter(), "", &history);
+                conversation.topics().into_iter().map(|topic| topic.noun).collect::<Vec<_>>()
             };
             assert_eq!(topics(1), [topic]);
             assert!(topics(WORN).is_empty(), "{language}");
@@ -350,8 +350,8 @@ mod tests {
 
     #[test]
     fn what_is_said_of_a_thing_is_no_part_of_it() {
-        let talk = Talk::new(Language::En, "Ann", ["Tom"].into_iter(), "", &[]);
-        let things = |text: &str| talk.things(text).into_iter().map(|topic| topic.noun).collect::<Vec<_>>();
+        let conversation = ConversationView::new(Language::En, "Ann", ["Tom"].into_iter(), "", &[]);
+        let things = |text: &str| conversation.things(text).into_iter().map(|topic| topic.noun).collect::<Vec<_>>();
         assert!(things("It makes my food cold.").is_empty());
         assert!(things("It makes a lady energetic.").is_empty());
         assert_eq!(things("It is in the cold cellar."), ["cold cellar"]);
