@@ -214,7 +214,7 @@ impl RowChanges {
 pub(crate) fn manifest(run: &Path) -> Result<Value, StoreError> {
     let path = run.join("manifest.json");
     let bytes = std::fs::read(&path).map_err(|source| StoreError::Io { tried: "read", path: path.clone(), source })?;
-    serde_json::from_slice(&bytes).map_err(|source| StoreError::Json { path, source })
+    serde_json::from_slice(&bytes).map_err(|source| StoreError::InvalidJson { path, source })
 }
 
 /// Returns all keys of a run's configuration, dotted, with their values as TOML. The run's name is not compared.
