@@ -21,4 +21,4 @@ pub use error::DatasetError;
 pub use pool::{AdditionError, PoolCheck, check_pool, own_scenes, pool_path};
 pub use rejects_diff::LeftOutChanges;
 pub use split::{SplitError, SplitOptions, SplitOutcome, split_dataset};
-pub use validate::{Audit, AuditFinding, audit};
+pub use validate::{Audit, AuditFinding, Remedy, audit};

@@ -75,7 +75,6 @@ const ALLOWED_CYCLES: &[&[&str]] = &[
         "stages::export::tables",
         "stages::export::tally",
     ],
-    &["dataset::validate::profiles", "dataset::validate::references"],
     &["llm::budget", "llm::usage"],
     &["llm::model", "llm::openai::client", "llm::openai::probe", "llm::openai::request_format"],
     &[

@@ -14,7 +14,7 @@ use crate::dataset::split::input_rows::{merged, read};
 use crate::dataset::split::row_files;
 use crate::dataset::split::rows::SPLITTABLE_CONFIGS;
 use crate::dataset::split::{Params, Report, SplitError, assign_splits};
-use crate::stages::export::{SplitRows, update_report};
+use crate::stages::export::{SplitRows, report_has_splits, update_report};
 use crate::store::{self, Dataset, DatasetLocation, NewDataset, RowReader, Table};
 
 /// Options of a split.
@@ -216,7 +216,7 @@ fn update_report_file(path: &Path, divisions: &[SplitConfig]) -> Result<Option<P
         return Ok(None);
     }
     // A custom page, or a report from a version without splits, needs no update.
-    if !html.contains("<tr class=\"split\">") {
+    if !report_has_splits(&html) {
         return Ok(None);
     }
     // An earlier renamed report is kept too.

@@ -7,7 +7,7 @@ use super::Params;
 use super::compared_text::ComparedText;
 use super::rows::{Relation, Rows};
 use crate::schema::Language;
-use crate::text::LEFT_OUT;
+use crate::text::OMITTED_TEXT;
 use crate::text::duplicates::families;
 
 /// Returns groups of similar rows, directly or through other rows. There is one list per compared text, with the first
@@ -27,7 +27,7 @@ pub fn uncompared_questions(rows: &Rows) -> usize {
     let numbers = questions.flat_map(|(_, texts)| texts.iter().enumerate());
     let is_untold = |(row, text): &(usize, &u32)| {
         let text = rows.word(**text);
-        text.contains(LEFT_OUT) && !ComparedText::Question.tells(text, rows.language(*row))
+        text.contains(OMITTED_TEXT) && !ComparedText::Question.tells(text, rows.language(*row))
     };
     numbers.filter(is_untold).count()
 }

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::Group;
 use super::findings::Findings;
+use super::remedy::Remedy;
 use crate::dataset::error::DatasetError;
 use crate::dataset::split::{
     DEFAULT_SIMILARITY, Params, Relation, Rows, SPLITTABLE_CONFIGS, SplitPriority, UNUSED, rows_crossing_splits,
@@ -112,9 +113,8 @@ impl Leaks {
                 Relation::Similarity => "nearly the same text",
             };
             let message = format!("it shares {what} with `{}` in `{split}`", rows.id(leak.with));
-            let remedy = "split the data set again with `dramaturg split`, which keeps such rows together";
             let column = column.map_or_else(|| spot.column.clone(), |column| Some(column.to_owned()));
-            findings.add(super::Spot { column, ..spot.clone() }, &message, remedy);
+            findings.add(super::Spot { column, ..spot.clone() }, &message, Remedy::SplitAgain);
         }
         let asked = Relation::ALL
             .iter()

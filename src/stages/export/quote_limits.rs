@@ -13,7 +13,7 @@ use polars::prelude::{
 };
 
 use super::{ExportError, Params};
-use crate::text::LEFT_OUT;
+use crate::text::OMITTED_TEXT;
 
 /// The limit in code points if original text is excluded and no limit is set. Shorter passages are common phrases.
 const PHRASE: u32 = 40;
@@ -199,7 +199,7 @@ impl Stretches {
             let Some((cut, _)) = text[start..end].char_indices().nth(self.longest) else { continue };
             shortened.push_str(&text[copied..start]);
             shortened.push_str(text[start..start + cut].trim_end());
-            shortened.push_str(LEFT_OUT);
+            shortened.push_str(OMITTED_TEXT);
             copied = end;
         }
         if copied == 0 {
@@ -322,7 +322,7 @@ mod tests {
             "It rained on\n  the weir all that\n  night and nobody in the mill slept.",
         ] {
             let left = shortened(text, 20);
-            assert!(left.chars().count() < 20 && left.contains(LEFT_OUT), "{left}");
+            assert!(left.chars().count() < 20 && left.contains(OMITTED_TEXT), "{left}");
         }
         let text = "「今夜涨水」陆三更说「你把灯举高些让我看看墙上的水印」";
         assert_eq!(shortened(text, 20), "「今夜涨水」陆三更说「你把灯举[…]」");

@@ -62,6 +62,11 @@ pub fn report_lists_splits<'a>(
     }
 }
 
+/// Returns whether a report has a table of splits with rows, even if its blocks are damaged.
+pub(crate) fn report_has_splits(html: &str) -> bool {
+    html.contains(ROW)
+}
+
 /// The start of a row of the table.
 const ROW: &str = "<tr class=\"split\">";
 
