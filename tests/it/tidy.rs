@@ -130,7 +130,6 @@ const ALLOWED_LONG: &[&str] = &[
     "llm/openai/client.rs",
     "llm/throttle/scheduler.rs",
     "offline/extract/find_scenes.rs",
-    "pipeline/run/instruct.rs",
     "stages/chunk/boundary.rs",
     "stages/chunk/chapters/boilerplate.rs",
     "stages/chunk/chapters/headings.rs",
