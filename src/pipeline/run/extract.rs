@@ -79,7 +79,7 @@ impl Runner {
                     folds.spawn(async move { runner.fold(book, pool, &done, total).await });
                 }
                 Err(error) => {
-                    self.reject(records, [Reject::new(Stage::Chunk, path, RejectReason::Unreadable, chain(&error))])
+                    self.reject(records, [Reject::new(Stage::Chunk, path, RejectReason::Unreadable, chain(&error))]);
                 }
             }
         }
