@@ -28,7 +28,7 @@ struct Piece {
 
 /// Splits a book into chunks of at most `max_tokens`, and returns them with the rejects.
 ///
-/// Whole chapters are merged while a chunk holds less than `min_share` of the maximum. A longer chapter is cut into
+/// Whole chapters are merged while a chunk holds less than `min_fill` of the maximum. A longer chapter is cut into
 /// even pieces, at paragraph ends and outside open quotations where possible. The concatenated chunks are the story;
 /// the text before and after it, including prefaces, is returned as rejects. Runs in time linear in the length of the
 /// book.
@@ -62,7 +62,7 @@ fn plan(text: &str, story: &Story, max: u32, params: &Params) -> Vec<Piece> {
                 split(&units, max, &mut pieces);
             }
         }
-        chunks.extend(merge(&pieces, max, params.min_share));
+        chunks.extend(merge(&pieces, max, params.min_fill));
     }
     chunks
 }
@@ -154,9 +154,9 @@ fn split(units: &[Unit], max: u32, pieces: &mut Vec<Piece>) {
     }
 }
 
-/// Merges pieces while a chunk holds less than `min_share` of `max`, and never beyond `max`.
-fn merge(pieces: &[Piece], max: u32, min_share: f64) -> Vec<Piece> {
-    let enough = f64::from(max) * min_share;
+/// Merges pieces while a chunk holds less than `min_fill` of `max`, and never beyond `max`.
+fn merge(pieces: &[Piece], max: u32, min_fill: f64) -> Vec<Piece> {
+    let enough = f64::from(max) * min_fill;
     let is_short = |piece: &Piece| f64::from(piece.weight.tokens) < enough;
     let joined = |before: &Piece, next: &Piece| {
         let weight = before.weight.joined(next.weight);
@@ -458,7 +458,7 @@ mod tests {
         fn chunks_are_the_story_within_the_bound(text in paragraphs(), max in 40_u32..400, share in 0.0..1.0_f64, tokenizer in tokenizers()) {
             let Ok(book) = read("a.txt", text.as_bytes(), None) else { return Ok(()) };
             let chapters = chapters(&book);
-            let params = Params { max_tokens: max, min_share: share, tokenizer, ..Params::default() };
+            let params = Params { max_tokens: max, min_fill: share, tokenizer, ..Params::default() };
             let (chunks, rejects) = chunk(&book, &chapters, &params);
             let joined: String = chunks.iter().map(|chunk| chunk.text.as_str()).collect();
             let start = chunks.first().map_or(0, |chunk| chunk.start as usize);

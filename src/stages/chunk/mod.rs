@@ -40,7 +40,7 @@ pub struct Params {
     pub max_tokens: u32,
     /// Chapters are merged until a chunk holds at least this share of `max_tokens`, 0 to 1. Default 0.5, from CoSER.
     #[schemars(range(min = 0.0, max = 1.0))]
-    pub min_share: f64,
+    pub min_fill: f64,
     /// The tokenizer that counts tokens: `o200k_base` or `cl100k_base`. If unset, tokens are estimated from the script
     /// of each character, which is faster and about as close for any model whose tokenizer is unknown.
     pub tokenizer: Option<Tokenizer>,
@@ -53,7 +53,7 @@ pub struct Params {
 
 impl Default for Params {
     fn default() -> Self {
-        Self { max_tokens: 8192, min_share: 0.5, tokenizer: None, encoding: None, plot_aware: true }
+        Self { max_tokens: 8192, min_fill: 0.5, tokenizer: None, encoding: None, plot_aware: true }
     }
 }
 

@@ -236,7 +236,7 @@ mod tests {
         ];
         for form in forms {
             let book = read("a.txt", form.as_bytes(), None).expect("reads");
-            let params = Params { max_tokens: 40, min_share: 0.0, ..Params::default() };
+            let params = Params { max_tokens: 40, min_fill: 0.0, ..Params::default() };
             let (chunks, _) = chunk(&book, &chapters(&book), &params);
             let read: Vec<String> =
                 chunks.iter().map(|chunk| chunk.text.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
