@@ -330,7 +330,7 @@ async fn a_judge_with_a_bias_ends_nothing_and_is_told() {
     let rejects = std::fs::read_to_string(run.path().join("outputs/small/rejected/simulate.jsonl")).expect("rejects");
     let lanes: Vec<&str> = rejects.lines().filter(|line| line.contains("\"no_sample\"")).collect();
     assert_eq!(lanes.len(), 2, "{rejects}");
-    assert!(lanes.iter().all(|lane| lane.contains("CR judged ") && !lane.contains("judged 0 times")), "{lanes:?}");
+    assert!(lanes.iter().all(|lane| lane.contains("CR was judged ") && !lane.contains("judged 0 times")), "{lanes:?}");
     let manifest = std::fs::read_to_string(run.path().join("outputs/small/manifest.json")).expect("a manifest");
     let manifest: Value = serde_json::from_str(&manifest).expect("JSON");
     assert_eq!(manifest["dimensions_without_samples"], json!({"CR": 2}));

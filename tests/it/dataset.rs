@@ -274,7 +274,7 @@ fn bytes_that_were_changed_are_found() {
     }
     without_manifest(&folder);
     let findings = check(&folder, "alone");
-    assert!(findings.iter().any(|found| found["message"].as_str().unwrap().contains("cannot be read")), "{findings:?}");
+    assert!(findings.iter().any(|found| found["message"].as_str().unwrap().contains("failed to read")), "{findings:?}");
 }
 
 #[test]
@@ -465,7 +465,7 @@ fn a_private_value_is_found_wherever_everybody_reads_it() {
         assert_eq!(private(&folder), []);
         let told: Value = serde_json::from_slice(&dramaturg(&folder, &["check", "run", "--json"]).stdout).unwrap();
         let said = format!(
-            "is said by somebody else once, first in samples/test-00000-of-00001.parquet, row {row}, `reference`"
+            "are mentioned by other speakers once, first in samples/test-00000-of-00001.parquet, row {row}, `reference`"
         );
         assert!(told["notes"].to_string().contains(&said), "{}", told["notes"]);
         fs::copy(folder.path().join("kept"), &path).unwrap();
@@ -823,7 +823,7 @@ fn columns_of_others_divide_and_keep_their_types() {
     }
     for (arguments, told) in [
         (vec!["split", "alone", "--test", "0.3", "--by", "history"], "lists or structs"),
-        (vec!["split", "alone", "--test", "0.3", "--stratify", "bytes"], "bytes, which are no values"),
+        (vec!["split", "alone", "--test", "0.3", "--stratify", "bytes"], "contains bytes and cannot be used for a split"),
     ] {
         let output = dramaturg(&folder, &arguments);
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -894,7 +894,7 @@ fn a_card_that_is_missing_or_of_another_form_is_made_whole_and_one_that_is_not_u
     assert_ne!(without, own);
     for (text, expected) in [
         (without.clone(), "it does not list the split `train` of `scenes`"),
-        (format!("\u{feff}{own}"), "line 1: the card begins with a byte order mark"),
+        (format!("\u{feff}{own}"), "line 1: the card starts with a byte order mark"),
     ] {
         fs::write(&card, text).unwrap();
         let told = messages(&check(&folder, "alone"), "card");
