@@ -823,7 +823,10 @@ fn columns_of_others_divide_and_keep_their_types() {
     }
     for (arguments, told) in [
         (vec!["split", "alone", "--test", "0.3", "--by", "history"], "lists or structs"),
-        (vec!["split", "alone", "--test", "0.3", "--stratify", "bytes"], "contains bytes and cannot be used for a split"),
+        (
+            vec!["split", "alone", "--test", "0.3", "--stratify", "bytes"],
+            "contains bytes and cannot be used for a split",
+        ),
     ] {
         let output = dramaturg(&folder, &arguments);
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
