@@ -11,7 +11,7 @@ use super::names::Names;
 use super::narration::Sentence;
 use crate::schema::Language;
 use crate::stages::extract::lexicon::{Patterns, Script, english as english_pattern, list};
-use crate::text::{is_han, is_title, lead_word};
+use crate::text::{is_han, is_sentence_opener, is_title};
 
 /// The number of sentences at the start of a story that are considered.
 const OPENING: usize = 240;
@@ -145,7 +145,7 @@ fn english(text: &str, names: &Names) -> Option<String> {
         if known.contains_key(first.to_lowercase().as_str()) && first.len() == place.len() {
             continue;
         }
-        if names.find(place).is_empty() && !no_place.contains(first) && !is_title(place) && !lead_word(place) {
+        if names.find(place).is_empty() && !no_place.contains(first) && !is_title(place) && !is_sentence_opener(place) {
             *places.entry(place).or_default() += 1;
         }
     }
