@@ -15,7 +15,7 @@ use std::sync::Arc;
 use dramaturg::attribution;
 use dramaturg::schema::{Book, Grounded, Language};
 use dramaturg::stages::chunk::read;
-use dramaturg::stages::extract::{BookFacts, ground};
+use dramaturg::stages::extract::{BookIndex, ground};
 
 use self::clock::Clock;
 
@@ -80,7 +80,7 @@ fn measure(name: &str, book: &Book, make: impl FnOnce(Vec<String>) -> Vec<String
     let lines: Vec<String> = attribution.quotations.iter().map(|quotation| quotation.text.clone()).collect();
     let lines = make(lines);
     let end = u32::try_from(text.chars().count()).expect("a book has fewer than 2^32 characters");
-    let facts = BookFacts::new(book, book.language, Arc::clone(&text), attribution);
+    let facts = BookIndex::new(book, book.language, Arc::clone(&text), attribution);
     let begun = Clock::start();
     let nothing = ground(&facts, 0..end, &[], LIKENESS);
     assert!(nothing.is_empty());

@@ -83,7 +83,7 @@ pub enum BookPaths {
     /// A file, folder or glob; its books are used whole.
     Whole(String),
     /// A table with further settings. It takes precedence over an entry that names the same file by its path alone.
-    Told(BookEntry),
+    Entry(BookEntry),
 }
 
 /// Books with chapters, licence or source given.

@@ -9,7 +9,7 @@ use super::document::problems::At;
 use super::document::{Document, PipelineError, Problem, child, dotted, schema_check};
 use super::environment::{Environment, expand};
 use super::paths;
-use super::redact::conceal;
+use super::redact::redact;
 use super::referenced::BookPath;
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Dimension, slug};
@@ -118,7 +118,7 @@ impl Reader {
 
     pub(crate) fn books(&mut self, document: &Document) -> Vec<BookPath> {
         let whole = self.files(document, &document.strings("/books/paths"), paths::BOOKS);
-        let told = self.told_books(document);
+        let told = self.book_entries(document);
         let taken: BTreeSet<PathBuf> = told.iter().map(|(_, book)| canonical(&book.path)).collect();
         let whole = whole.into_iter().filter(|(_, path)| !taken.contains(&canonical(path)));
         let whole: Vec<_> = whole.map(|(place, path)| (place, BookPath { path, ..BookPath::default() })).collect();
@@ -146,7 +146,7 @@ impl Reader {
     }
 
     /// Returns the books of entries that are tables, each with the pointer of its entry.
-    fn told_books(&mut self, document: &Document) -> Vec<(String, BookPath)> {
+    fn book_entries(&mut self, document: &Document) -> Vec<(String, BookPath)> {
         let count = document.value.pointer("/books/paths").and_then(Value::as_array).map_or(0, Vec::len);
         let (mut told, mut seen) = (Vec::new(), BTreeSet::new());
         for entry in (0..count).map(|index| child("/books/paths", &index.to_string())) {
@@ -264,11 +264,11 @@ impl Reader {
         self.problems.sort_by_key(|problem| (problem.source, problem.span.start, problem.span.end));
         self.problems.dedup();
         for (_, text) in &mut self.sources {
-            *text = conceal(text);
+            *text = redact(text);
         }
         for problem in &mut self.problems {
-            problem.message = conceal(&problem.message);
-            problem.expected = problem.expected.take().map(|expected| conceal(&expected));
+            problem.message = redact(&problem.message);
+            problem.expected = problem.expected.take().map(|expected| redact(&expected));
         }
         PipelineError::Invalid { sources: self.sources, problems: self.problems }
     }

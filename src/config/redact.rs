@@ -21,7 +21,7 @@ static KEYS: LazyLock<[Regex; 5]> = LazyLock::new(|| {
 
 /// Returns the text with everything that looks like a key replaced by asterisks, of the same length in bytes, so that
 /// spans stay valid.
-pub(crate) fn conceal(text: &str) -> String {
+pub(crate) fn redact(text: &str) -> String {
     let mut concealed = KEYS.iter().fold(text.to_owned(), |text, pattern| {
         let struck = pattern.replace_all(&text, |found: &Captures<'_>| {
             let (whole, key) = (found.get_match(), found.name("key").expect("every pattern has the group `key`"));
@@ -67,7 +67,7 @@ mod tests {
             ("model = \"sk-abcdef-123\"", "model = \"*************\""),
             ("max_tokens = 4096\nkey = \"性格\"", "max_tokens = 4096\nkey = \"性格\""),
         ] {
-            assert_eq!(conceal(text), shown);
+            assert_eq!(redact(text), shown);
             assert_eq!(shown.len(), text.len(), "{text}");
         }
     }

@@ -19,7 +19,7 @@ const OFFLINE: &str = "offline";
 
 /// A run with added judges.
 #[derive(Debug)]
-pub struct Rejudged {
+pub struct RunToJudge {
     /// Its configuration, judges included.
     pub loaded: Loaded,
     /// The run's folder.
@@ -30,7 +30,7 @@ pub struct Rejudged {
 
 /// Options for adding judges.
 #[derive(Debug, Clone, Copy)]
-pub struct Rejudge<'a> {
+pub struct AddJudges<'a> {
     /// The run's folder, or its pipeline file, of which only the judges are used.
     pub run: &'a Path,
     /// The run's folder, if the pipeline file's is not `outputs/<name>`.
@@ -49,8 +49,8 @@ pub struct Rejudge<'a> {
 ///
 /// Fails if an option would change the run, or if the data set was changed by `split`, which writing it again would
 /// undo. The pipeline file shown on the data card is the one that the run was made with.
-pub fn rejudge(asked: &Rejudge<'_>, environment: &Environment) -> Result<Rejudged, DatasetError> {
-    let Rejudge { run, judges, .. } = *asked;
+pub fn add_judges(asked: &AddJudges<'_>, environment: &Environment) -> Result<RunToJudge, DatasetError> {
+    let AddJudges { run, judges, .. } = *asked;
     let (folder, own) = if run.is_dir() {
         (asked.out.unwrap_or(run).to_owned(), Table::new())
     } else {
@@ -71,7 +71,7 @@ pub fn rejudge(asked: &Rejudge<'_>, environment: &Environment) -> Result<Rejudge
     }
     let fixed = fixed(&table, judges);
     if let Some(set) = asked.sets.iter().find(|set| !(is_of_judge(set, judges, &fixed) || is_pace(set))) {
-        return Err(DatasetError::OtherRun { change: format!("--set {}", crate::config::redact::conceal(set)) });
+        return Err(DatasetError::OtherRun { change: format!("--set {}", crate::config::redact::redact(set)) });
     }
     let mut all = Vec::new();
     for judge in judges {
@@ -93,7 +93,7 @@ pub fn rejudge(asked: &Rejudge<'_>, environment: &Environment) -> Result<Rejudge
         return Err(DatasetError::WasSplit { dataset });
     }
     as_written(&mut loaded, &manifest["pipeline"]);
-    Ok(Rejudged { loaded, folder, limit })
+    Ok(RunToJudge { loaded, folder, limit })
 }
 
 /// Replaces the effective configuration with the pipeline file as originally written, and puts the original
@@ -233,8 +233,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let rejudged = |run: &Path| {
             let judges = &["a".to_owned()];
-            let asked = Rejudge { run, out: None, judges, sets: &[], limit: None, is_asked: false };
-            rejudge(&asked, &Environment::default()).unwrap_err()
+            let asked = AddJudges { run, out: None, judges, sets: &[], limit: None, is_asked: false };
+            add_judges(&asked, &Environment::default()).unwrap_err()
         };
         // The status of a run without a data set must not be taken for one.
         std::fs::write(folder.path().join("status.json"), "{}").unwrap();

@@ -11,7 +11,7 @@ pub mod split;
 mod text_checks;
 mod validate;
 
-pub use add_judges::{Rejudge, Rejudged, rejudge};
+pub use add_judges::{AddJudges, RunToJudge, add_judges};
 pub use card_update::{CardError, CardRows, ConfigSplits, read_card_rows, update_card};
 pub use convert::{
     ConfigFrame, FormattedRows, ROLE_CONFIGS, RoleConversion, RoleFormat, TableConversion, TableFormat, convert_tables,

@@ -1,7 +1,7 @@
 //! Checks the texts of scenes and other records for keys and passwords, signs of a wrong encoding, and private
 //! attributes in public texts.
 
-use super::pool::scene_checks::SenseFault;
+use super::pool::scene_checks::SceneFault;
 use super::validate::{tells, told};
 use crate::schema::{Scene, Visibility};
 use crate::text::{find_mojibake, secrets};
@@ -19,17 +19,17 @@ pub(crate) fn of_text(text: &str) -> impl Iterator<Item = (&'static str, String)
 }
 
 /// Returns the problems of a scene's texts, in the order of its fields.
-pub(crate) fn blemishes(scene: &Scene) -> Vec<SenseFault> {
+pub(crate) fn blemishes(scene: &Scene) -> Vec<SceneFault> {
     let mut faults = Vec::new();
     each_text(scene, &mut |pointer, text| {
-        faults.extend(of_text(text).map(|(check, message)| SenseFault::found(check, pointer.to_string(), message)));
+        faults.extend(of_text(text).map(|(check, message)| SceneFault::found(check, pointer.to_string(), message)));
     });
     given_away(scene, &mut faults);
     faults
 }
 
 /// Returns secrets in the source text of a scene outside its fields, such as in comments.
-pub(crate) fn in_comments(text: &str, scene: &Scene) -> Vec<SenseFault> {
+pub(crate) fn in_comments(text: &str, scene: &Scene) -> Vec<SceneFault> {
     let mut faults = Vec::new();
     for secret in secrets(text) {
         let (mut is_in_field, found) = (false, &text[secret.place.clone()]);
@@ -37,14 +37,14 @@ pub(crate) fn in_comments(text: &str, scene: &Scene) -> Vec<SenseFault> {
         if !is_in_field {
             let line = text[..secret.place.start].matches('\n').count() + 1;
             let message = format!("line {line} looks like {}: `{}`", secret.kind, secret.hint(text));
-            faults.push(SenseFault::found("secret", "", message));
+            faults.push(SceneFault::found("secret", "", message));
         }
     }
     faults
 }
 
 /// Reports private attributes in the texts that all participants of a scene see.
-fn given_away(scene: &Scene, faults: &mut Vec<SenseFault>) {
+fn given_away(scene: &Scene, faults: &mut Vec<SceneFault>) {
     let public = || scene.characters.iter().flat_map(|member| &member.profile);
     let public = || public().filter(|attribute| attribute.visibility == Visibility::Public);
     for member in &scene.characters {
@@ -60,7 +60,7 @@ fn given_away(scene: &Scene, faults: &mut Vec<SenseFault>) {
                         "the text contains the private attribute `{}` of the character `{}`",
                         attribute.key, member.name
                     );
-                    faults.push(SenseFault::found("private", pointer, message));
+                    faults.push(SceneFault::found("private", pointer, message));
                 }
             }
         }

@@ -17,7 +17,7 @@ use crate::store::Pool;
 
 /// The book files of a run and how to split them.
 #[derive(Debug)]
-pub(super) struct Shelf {
+pub(super) struct BookSource {
     files: Vec<BookPath>,
     params: chunk::Params,
     /// Maximum number of chunks per book.
@@ -45,7 +45,7 @@ pub(super) struct ReadBook {
     pub(super) next: Option<Chunk>,
 }
 
-impl Shelf {
+impl BookSource {
     pub(super) fn new(files: Vec<BookPath>, params: chunk::Params, limit: Option<u32>) -> Self {
         Self { files, params, limit: limit.map_or(usize::MAX, |limit| limit as usize) }
     }
@@ -96,14 +96,14 @@ impl Shelf {
 /// Reads listed books again, in listed order.
 #[derive(Debug)]
 pub(super) struct Rereader {
-    shelf: Arc<Shelf>,
+    book_source: Arc<BookSource>,
     /// The open file, with the index of its next book.
     open: Option<(usize, usize, chunk::Books<BufReader<File>>)>,
 }
 
 impl Rereader {
-    pub(super) const fn new(shelf: Arc<Shelf>) -> Self {
-        Self { shelf, open: None }
+    pub(super) const fn new(book_source: Arc<BookSource>) -> Self {
+        Self { book_source, open: None }
     }
 
     /// Reads a book again. Fails if it has changed.
@@ -111,9 +111,9 @@ impl Rereader {
         let (file, place) = listed.at;
         let (mut next, mut books) = match self.open.take() {
             Some((open, next, books)) if open == file && next <= place => (next, books),
-            _ => (0, self.shelf.open(file)?),
+            _ => (0, self.book_source.open(file)?),
         };
-        let changed = || BookError::Changed { path: self.shelf.path(file).to_owned() };
+        let changed = || BookError::Changed { path: self.book_source.path(file).to_owned() };
         let book = loop {
             let book = books.next().ok_or_else(changed)?;
             next += 1;
@@ -125,7 +125,7 @@ impl Rereader {
         if (&book.slug, &book.hash) != (&listed.book.slug, &listed.book.hash) {
             return Err(changed());
         }
-        Ok(self.shelf.cut(file, book)?.0)
+        Ok(self.book_source.cut(file, book)?.0)
     }
 }
 
@@ -149,15 +149,15 @@ pub(super) fn facts(read: &mut ReadBook, pool: &Pool) -> Result<(Facts, Option<S
 mod tests {
     use super::*;
 
-    fn shelf(folder: &std::path::Path, names: &[&str], chapters: Option<&str>) -> Arc<Shelf> {
+    fn book_source(folder: &std::path::Path, names: &[&str], chapters: Option<&str>) -> Arc<BookSource> {
         let chapters = chapters.map(|chapters| chapters.parse::<chunk::ChapterFilter>().unwrap());
         let file =
             |name: &&str| BookPath { path: folder.join(name), chapters: chapters.clone(), ..BookPath::default() };
-        Arc::new(Shelf::new(names.iter().map(file).collect(), chunk::Params::default(), None))
+        Arc::new(BookSource::new(names.iter().map(file).collect(), chunk::Params::default(), None))
     }
 
-    fn listed(shelf: &Shelf) -> Vec<Listed> {
-        let files = (0..shelf.files()).flat_map(|file| shelf.list(file));
+    fn listed(book_source: &BookSource) -> Vec<Listed> {
+        let files = (0..book_source.files()).flat_map(|file| book_source.list(file));
         files.filter_map(Result::ok).map(|(listed, _)| listed).collect()
     }
 
@@ -168,10 +168,10 @@ mod tests {
         let lines = [line("Rain", "It rained."), "nonsense".to_owned(), line("河灯", "河上无风。")].join("\n");
         std::fs::write(folder.path().join("a.jsonl"), lines).unwrap();
         std::fs::write(folder.path().join("b.txt"), "Chapter 1\n\nMud.\n\nChapter 2\n\nSun.\n").unwrap();
-        let shelf = shelf(folder.path(), &["a.jsonl", "b.txt"], None);
-        let listed = listed(&shelf);
+        let book_source = book_source(folder.path(), &["a.jsonl", "b.txt"], None);
+        let listed = listed(&book_source);
         assert!(listed.iter().all(|listed| listed.book.text.is_empty()));
-        let mut rereader = Rereader::new(Arc::clone(&shelf));
+        let mut rereader = Rereader::new(Arc::clone(&book_source));
         let mut read = |listed: &Listed| rereader.read(listed).map(|read| read.chunks[0].text.clone());
         let texts: Vec<String> = listed.iter().map(|listed| read(listed).unwrap()).collect();
         assert_eq!(texts, ["It rained.", "河上无风。", "Chapter 1\n\nMud.\n\nChapter 2\n\nSun.\n"]);
@@ -179,7 +179,7 @@ mod tests {
 
         std::fs::write(folder.path().join("b.txt"), "Another book.").unwrap();
         std::fs::write(folder.path().join("a.jsonl"), line("Rain", "It rained.")).unwrap();
-        let mut rereader = Rereader::new(shelf);
+        let mut rereader = Rereader::new(book_source);
         for (listed, name) in listed.iter().zip(["", "a.jsonl", "b.txt"]).skip(1) {
             let error = rereader.read(listed).unwrap_err().to_string();
             assert!(error.contains(name) && error.contains("changed"), "{error}");
@@ -191,15 +191,15 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (en, zh) = ("“Come in,” said Anna. It rained. ".repeat(400), "“进来。”老周说。河上无风。".repeat(400));
         std::fs::write(folder.path().join("mixed.txt"), format!("Chapter 1\n\n{en}\n\nChapter 2\n\n{zh}\n")).unwrap();
-        let shelf = shelf(folder.path(), &["mixed.txt"], None);
-        let mut read = Rereader::new(Arc::clone(&shelf)).read(&listed(&shelf)[0]).unwrap();
+        let book_source = book_source(folder.path(), &["mixed.txt"], None);
+        let mut read = Rereader::new(Arc::clone(&book_source)).read(&listed(&book_source)[0]).unwrap();
         let pool = Pool::open(folder.path()).unwrap();
         let (facts, note) = facts(&mut read, &pool).unwrap();
         assert_eq!(facts.into_keys().collect::<Vec<_>>(), [Language::En, Language::Zh]);
         assert_eq!(note, None);
         // Errors in an edited aliases file are reported before any model is asked.
         std::fs::write(pool.aliases_path("mixed"), "[[person]]\nname = 7\n").unwrap();
-        let mut read = Rereader::new(Arc::clone(&shelf)).read(&listed(&shelf)[0]).unwrap();
+        let mut read = Rereader::new(Arc::clone(&book_source)).read(&listed(&book_source)[0]).unwrap();
         assert!(matches!(super::facts(&mut read, &pool), Err(RunError::Aliases(_))));
     }
 
@@ -209,8 +209,8 @@ mod tests {
         let book = |count: usize| (1..=count).map(|n| format!("Chapter {n}\n\nMud {n}.\n\n")).collect::<Vec<_>>();
         std::fs::write(folder.path().join("long.txt"), book(4).concat()).unwrap();
         std::fs::write(folder.path().join("short.txt"), book(2).concat()).unwrap();
-        let shelf = shelf(folder.path(), &["long.txt", "short.txt"], Some("3-9"));
-        let listed: Vec<_> = (0..2).flat_map(|file| shelf.list(file)).collect();
+        let book_source = book_source(folder.path(), &["long.txt", "short.txt"], Some("3-9"));
+        let listed: Vec<_> = (0..2).flat_map(|file| book_source.list(file)).collect();
         let (long, rejects) = listed[0].as_ref().unwrap();
         assert_eq!((long.chunks, rejects.len(), rejects[0].reason.name()), (1, 1, "not_chosen"));
         let error = listed[1].as_ref().unwrap_err().to_string();

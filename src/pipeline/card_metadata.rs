@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::models::Models;
 use crate::config::Loaded;
-use crate::config::redact::conceal;
+use crate::config::redact::redact;
 use crate::llm::Session;
 use crate::schema::{Book, Language, RoleTally};
 use crate::stages::export::{AskCost, BookMetadata, CardMetadata, CastMetadata};
@@ -25,12 +25,12 @@ pub(super) fn about(
         version: env!("CARGO_PKG_VERSION").to_owned(),
         seed: file.seed,
         // The text is published with its comments.
-        pipeline: conceal(&loaded.source),
+        pipeline: redact(&loaded.source),
         // Shown as a comment, since no key of the file sets it.
         overrides: limit
             .map(|limit| format!("# --limit {limit}"))
             .into_iter()
-            .chain(loaded.overrides.iter().map(|change| conceal(change)))
+            .chain(loaded.overrides.iter().map(|change| redact(change)))
             .collect(),
         books: books.iter().map(|book| about_book(loaded, book)).collect(),
         parts: models

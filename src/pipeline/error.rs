@@ -17,11 +17,11 @@ pub enum RunError {
     #[error(transparent)]
     Invalid(#[from] PipelineError),
     /// An aliases file of the scene pool is invalid. Results from before it was read are kept.
-    #[error("{}; earlier results are kept", _0.told())]
+    #[error("{}; earlier results are kept", _0.summary())]
     Aliases(PipelineError),
     /// The vetoes file names rows or characters that do not exist. No data set was written; the answers are in the
     /// journal.
-    #[error("{}; no data set was written", _0.told())]
+    #[error("{}; no data set was written", _0.summary())]
     Vetoes(PipelineError),
     /// A prompt template that overrides a built-in one is invalid. Nothing was run.
     #[error(transparent)]
@@ -69,12 +69,12 @@ pub enum RunError {
     #[error(transparent)]
     Ask(#[from] AskError),
     /// The run finished, but some of its calls failed or some of its books could not be read.
-    #[error("{failed} of {total} {what} failed, first `{first}` in `{stage}`")]
+    #[error("{failed} of {total} {items} failed, first `{first}` in `{stage}`")]
     Failures {
         /// Summary of the finished part.
         summary: Box<Summary>,
-        /// `calls`, or `books` if no call failed.
-        what: &'static str,
+        /// What failed: calls, or books if no call failed.
+        items: FailedItems,
         /// Number of failures.
         failed: u64,
         /// Number of calls made or books listed.
@@ -89,6 +89,24 @@ pub enum RunError {
         #[source]
         cause: Cause,
     },
+}
+
+/// The kind of items that failed in a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FailedItems {
+    /// Calls of models.
+    Calls,
+    /// Books that could not be read.
+    Books,
+}
+
+impl std::fmt::Display for FailedItems {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Calls => "calls",
+            Self::Books => "books",
+        })
+    }
 }
 
 /// The reason of a failed call, as in its row of `rejected`.

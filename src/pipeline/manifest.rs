@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::models::Models;
 use super::summary::{FaultCounts, PerSample, Summary, by_model};
 use crate::config::Loaded;
-use crate::config::redact::conceal;
+use crate::config::redact::redact;
 use crate::llm::{Session, Usage};
 use crate::schema::{Book, Language, RejectReason, RoleTally};
 
@@ -150,8 +150,8 @@ impl Manifest {
             seed: loaded.file.seed,
             configuration: loaded.effective.clone(),
             pipeline: ManifestPipeline {
-                text: conceal(&loaded.source),
-                changes: loaded.overrides.iter().map(|change| conceal(change)).collect(),
+                text: redact(&loaded.source),
+                changes: loaded.overrides.iter().map(|change| redact(change)).collect(),
             },
             limit,
             books: books.iter().map(ManifestBook::new).collect(),

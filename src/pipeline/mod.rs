@@ -18,11 +18,11 @@ pub(crate) mod run;
 mod status;
 mod summary;
 
-pub use error::{Cause, RunError};
+pub use error::{Cause, FailedItems, RunError};
 pub use forecast::{
     AskForecast, Basis, Bound, Forecast, ForecastOptions, Missing, MissingAsk, StageForecast, forecast, missing,
 };
 pub use preflight::{Examined, ExaminedBook, ExaminedModel, ProbedAddress, examine, probe};
 pub use run::{run, runtime};
-pub use status::{LaneStanding, StageStanding, Standing, State, standing};
+pub use status::{LaneStatus, RunStatus, StageStatus, State, standing};
 pub use summary::{AgreementSummary, AskSummary, Calls, FaultCounts, PerSample, RunOptions, Summary, Tokens};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::book_source::Shelf;
+use super::book_source::BookSource;
 use super::error::RunError;
 use crate::config::{Loaded, ModelEntry};
 use crate::llm::{self, AskError, HttpFault, Schemas};
@@ -79,11 +79,11 @@ pub struct ProbedAddress {
 /// Reads the books and prompts of a pipeline file. Opens no connections and writes nothing.
 pub fn examine(loaded: &Loaded) -> Result<Examined, RunError> {
     Prompts::new(stages::prompts(), &loaded.prompts)?;
-    let shelf = Shelf::new(loaded.book_paths.clone(), loaded.file.chunk.clone(), None);
+    let book_source = BookSource::new(loaded.book_paths.clone(), loaded.file.chunk.clone(), None);
     let mut books = Vec::new();
-    for file in 0..shelf.files() {
-        books.extend(shelf.list(file).into_iter().map(|listed| {
-            let path = shelf.path(file).to_owned();
+    for file in 0..book_source.files() {
+        books.extend(book_source.list(file).into_iter().map(|listed| {
+            let path = book_source.path(file).to_owned();
             match listed {
                 Ok((listed, _)) => {
                     ExaminedBook { path, title: Some(listed.book.title), chunks: listed.chunks, fault: None }

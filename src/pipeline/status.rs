@@ -49,7 +49,7 @@ pub enum State {
 
 /// Progress of a stage.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StageStanding {
+pub struct StageStatus {
     /// The stage's name.
     pub stage: String,
     /// Number of items done.
@@ -62,7 +62,7 @@ pub struct StageStanding {
 
 /// Progress of a lane.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LaneStanding {
+pub struct LaneStatus {
     /// Number of finished conversations.
     pub conversations: u32,
     /// Counts reached, up to τ per dimension.
@@ -76,7 +76,7 @@ pub struct LaneStanding {
 /// The status of a run, as in `status.json`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Standing {
+pub struct RunStatus {
     /// The state.
     pub state: State,
     /// The error that ended the run.
@@ -88,9 +88,9 @@ pub struct Standing {
     /// How long the run has worked, in seconds.
     pub wall_s: f64,
     /// The stages that have begun.
-    pub stages: Vec<StageStanding>,
+    pub stages: Vec<StageStatus>,
     /// The lanes that have begun, by id; lanes that share counts are listed under the character's id.
-    pub lanes: BTreeMap<String, LaneStanding>,
+    pub lanes: BTreeMap<String, LaneStatus>,
     /// Number of requests in flight.
     pub in_flight: u64,
     /// Calls.
@@ -120,7 +120,7 @@ pub(super) struct Watch {
     reporter: Arc<dyn Reporter>,
     session: Arc<Session>,
     begun: Instant,
-    standing: Mutex<Standing>,
+    standing: Mutex<RunStatus>,
     /// Locked while the status is written; set to true with the final status, so that no other is written after it.
     over: Mutex<bool>,
 }
@@ -133,12 +133,12 @@ impl Watch {
         reporter: Arc<dyn Reporter>,
         session: Arc<Session>,
     ) -> Self {
-        let standing = Standing {
+        let standing = RunStatus {
             state: State::Running,
             until: options.until.name().to_owned(),
             limit: options.limit,
             configuration: loaded.effective.clone(),
-            ..Standing::default()
+            ..RunStatus::default()
         };
         Self { reporter, session, begun: Instant::now(), standing: Mutex::new(standing), over: Mutex::new(false) }
     }
@@ -181,14 +181,14 @@ impl Watch {
         let _ = write(folder.path(), &standing);
     }
 
-    fn now(&self, run: &Path) -> Standing {
+    fn now(&self, run: &Path) -> RunStatus {
         let mut standing = self.standing.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let Summary { calls, requests, reasks, faults, tokens, usd, asks, .. } =
             Summary::new(run, &self.session.usage_tracker, &[]);
         standing.in_flight = self.session.in_flight();
         standing.wall_s = self.begun.elapsed().as_secs_f64();
         standing.rows = so_far(&asks);
-        Standing { calls, requests, reasks, faults, tokens, usd, asks, ..standing }
+        RunStatus { calls, requests, reasks, faults, tokens, usd, asks, ..standing }
     }
 }
 
@@ -197,7 +197,7 @@ impl Reporter for Watch {
         let mut standing = self.standing.lock().unwrap_or_else(PoisonError::into_inner);
         match &event {
             Event::Started { stage, total } => {
-                let stage = StageStanding { stage: (*stage).to_owned(), total: *total, ..StageStanding::default() };
+                let stage = StageStatus { stage: (*stage).to_owned(), total: *total, ..StageStatus::default() };
                 standing.stages.push(stage);
             }
             Event::Advanced { stage, done, total } => {
@@ -216,7 +216,7 @@ impl Reporter for Watch {
             Event::Lane { lane, conversations, counted, wanted, has_ended } => {
                 let standing = standing.lanes.entry(lane.clone()).or_default();
                 // Events of conversations that end at the same time may arrive out of order.
-                *standing = LaneStanding {
+                *standing = LaneStatus {
                     conversations: standing.conversations.max(*conversations),
                     counted: standing.counted.max(*counted),
                     wanted: *wanted,
@@ -230,8 +230,8 @@ impl Reporter for Watch {
     }
 }
 
-impl Standing {
-    fn stage(&mut self, verb: &str) -> Option<&mut StageStanding> {
+impl RunStatus {
+    fn stage(&mut self, verb: &str) -> Option<&mut StageStatus> {
         self.stages.iter_mut().find(|stage| stage.stage == verb)
     }
 
@@ -323,7 +323,7 @@ fn so_far(asks: &[AskSummary]) -> BTreeMap<String, u64> {
     rows.into_iter().collect()
 }
 
-fn write(run: &Path, standing: &Standing) -> Result<(), StoreError> {
+fn write(run: &Path, standing: &RunStatus) -> Result<(), StoreError> {
     let json = serde_json::to_vec_pretty(standing).expect("a status serializes to JSON");
     store::write(&path(run), &json)
 }
@@ -334,16 +334,19 @@ fn path(run: &Path) -> PathBuf {
 
 /// Reads the status of the run in a folder, without its lock: from its status file or, if that is missing or outdated,
 /// from its journal. `age` returns how long ago a file was written; the age of the status is returned too.
-pub fn standing(run: &Path, age: impl Fn(&Path) -> Option<Duration>) -> Result<(Standing, Option<Duration>), RunError> {
+pub fn standing(
+    run: &Path,
+    age: impl Fn(&Path) -> Option<Duration>,
+) -> Result<(RunStatus, Option<Duration>), RunError> {
     let path = path(run);
     let io = |source| StoreError::Io { tried: "read", path: path.clone(), source };
     let (mut standing, age) = match std::fs::read(&path) {
         Ok(bytes) => {
-            let standing: Standing = serde_json::from_slice(&bytes)
+            let standing: RunStatus = serde_json::from_slice(&bytes)
                 .map_err(|source| StoreError::InvalidJson { path: path.clone(), source })?;
             (standing, age(&path))
         }
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => (Standing::default(), None),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => (RunStatus::default(), None),
         Err(error) => return Err(io(error).into()),
     };
     if standing.state == State::Running && age.is_some_and(|age| age > SILENCE) {
@@ -378,7 +381,7 @@ mod tests {
         let rows = so_far(&asks);
         assert_eq!((rows["conversations"], rows["scenes"]), (3, 5));
         let told =
-            Standing { state: State::Running, limit: Some(3), asks, rows, usd: Some(0.25), ..Standing::default() };
+            RunStatus { state: State::Running, limit: Some(3), asks, rows, usd: Some(0.25), ..RunStatus::default() };
         write(folder.path(), &told).unwrap();
         let (read, age) = standing(folder.path(), |_| Some(BEAT)).unwrap();
         assert_eq!(read, told);
@@ -391,12 +394,12 @@ mod tests {
         assert!(standing(folder.path(), |_| Some(BEAT)).is_err(), "there is no run in the folder");
         drop(RunFolder::open(folder.path()).unwrap());
         assert_eq!(standing(folder.path(), |_| Some(BEAT)).unwrap().0.state, State::Unknown);
-        write(folder.path(), &Standing { state: State::Running, in_flight: 7, ..Standing::default() }).unwrap();
+        write(folder.path(), &RunStatus { state: State::Running, in_flight: 7, ..RunStatus::default() }).unwrap();
         let later = |_: &Path| Some(2 * SILENCE);
         let (gone, age) = standing(folder.path(), later).unwrap();
         assert_eq!((gone.state, gone.in_flight), (State::Gone, 0));
         assert_eq!(age, Some(2 * SILENCE));
-        write(folder.path(), &Standing { state: State::Done, ..Standing::default() }).unwrap();
+        write(folder.path(), &RunStatus { state: State::Done, ..RunStatus::default() }).unwrap();
         assert_eq!(standing(folder.path(), later).unwrap().0.state, State::Done, "a finished run writes no more");
     }
 }

@@ -44,7 +44,7 @@ fn scenes(chunk: &Chunk, lines: &[(String, String)], continues: bool, unfinished
         "continues": continues,
         "first_words": words(within.next()),
         "summary": format!("{}", chunk.index),
-        "salience": null,
+        "prominence": null,
         "characters": [lines[0].0, lines[1].0],
         "dialogue": dialogue,
         "last_words": words(within.next_back()),

@@ -152,7 +152,7 @@ fn a_form_is_made_of_role_data_alone() {
         (&["export", "empty", "--format", "alpaca"][..], "has no role data"),
         (&["export", "nowhere", "--format", "messages"], "has no role data"),
         (&["export", "small.toml", "--format", "sharegpt"], "not a pipeline file"),
-        (&["export", "empty", "--format", "rolebench", "--limit", "1"], "are for runs"),
+        (&["export", "empty", "--format", "rolebench", "--limit", "1"], "apply to runs"),
         (&["export", "empty", "--format", "dpo"], "invalid value"),
     ] {
         let output = run.run(arguments);

@@ -156,7 +156,7 @@ async fn what_is_told_in_another_language_is_left_out_and_entered() {
             let [scene] = &scenes[..] else { panic!("{language}: {rejects:?}") };
             assert_eq!(reasons(&rejects), ["other_language"; 2], "{rejects:?}");
             assert!(rejects[0].detail.starts_with("2 actions and thoughts"), "{}", rejects[0].detail);
-            for part in [format!("what {} wants", lines[0].0), format!("1 of {}’s attributes", lines[0].0)] {
+            for part in [format!("the motivation of {}", lines[0].0), format!("1 of {}’s attributes", lines[0].0)] {
                 assert!(rejects[1].detail.contains(&part), "{}", rejects[1].detail);
             }
             let actions: Vec<Option<&str>> = scene.dialogue[..3].iter().map(|line| line.action.as_deref()).collect();

@@ -7,16 +7,16 @@ use crate::cli::exit::Exit;
 use crate::cli::output::diagnostics::FailedCommand;
 use crate::config;
 use crate::dataset;
-use crate::dataset::{Rejudge, Rejudged};
+use crate::dataset::{AddJudges, RunToJudge};
 use crate::schema::Stage;
 
 /// Runs the command.
 pub(crate) fn select(arguments: &SelectArguments) -> Exit {
     let SelectArguments { run, judges, dry_run, options } = arguments;
     let out = options.out.as_deref();
-    let asked = Rejudge { run, out, judges, sets: &options.sets, limit: options.limit, is_asked: !dry_run };
+    let asked = AddJudges { run, out, judges, sets: &options.sets, limit: options.limit, is_asked: !dry_run };
     let load = |environment: &config::Environment| {
-        let Rejudged { loaded, folder, limit } = dataset::rejudge(&asked, environment)?;
+        let RunToJudge { loaded, folder, limit } = dataset::add_judges(&asked, environment)?;
         Ok(LoadedRun { loaded, out: Some(folder), limit, judges: judges.clone() })
     };
     if *dry_run {

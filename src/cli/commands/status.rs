@@ -14,7 +14,7 @@ use crate::cli::output::summary::{faults, tokens};
 use crate::cli::output::{diagnostics, table};
 use crate::cli::{Terminal, to_stderr, to_stdout, variables};
 use crate::config::Environment;
-use crate::pipeline::{self, LaneStanding, Missing, RunError, Standing, State};
+use crate::pipeline::{self, LaneStatus, Missing, RunError, RunStatus, State};
 use crate::stages::export::{dollars, percent, thousands};
 
 /// Refresh interval of `--watch`.
@@ -24,7 +24,7 @@ const EVERY: Duration = Duration::from_secs(2);
 #[derive(Serialize)]
 struct Status<'a> {
     #[serde(flatten)]
-    standing: &'a Standing,
+    standing: &'a RunStatus,
     /// Seconds since the last update of the run's status.
     heard_s: Option<f64>,
     /// Remaining work; null if it was not estimated.
@@ -85,7 +85,7 @@ fn age(path: &Path) -> Option<Duration> {
 /// Estimates the remaining work, or prints to stderr why that is not possible.
 fn estimate_remaining(
     run: &Path,
-    standing: &Standing,
+    standing: &RunStatus,
     environment: &Environment,
     terminal: &Terminal,
 ) -> Option<Missing> {
@@ -115,15 +115,15 @@ fn estimate_remaining(
 const BEHIND: usize = 3;
 
 /// Formats the number of finished lanes, and the unfinished ones with the lowest progress.
-fn lanes(standing: &Standing) -> String {
+fn lanes(standing: &RunStatus) -> String {
     let ended = standing.lanes.values().filter(|lane| lane.has_ended).count() as u64;
-    let mut open: Vec<(&String, &LaneStanding)> = standing.lanes.iter().filter(|(_, lane)| !lane.has_ended).collect();
+    let mut open: Vec<(&String, &LaneStatus)> = standing.lanes.iter().filter(|(_, lane)| !lane.has_ended).collect();
     open.sort_by_key(|(id, lane)| (u64::from(lane.counted) * 1000 / u64::from(lane.wanted.max(1)), *id));
     let behind: Vec<String> = open
         .iter()
         .take(BEHIND)
         .map(|(id, lane)| {
-            let LaneStanding { conversations, counted, wanted, .. } = lane;
+            let LaneStatus { conversations, counted, wanted, .. } = lane;
             format!("{} {counted} of {wanted} after {conversations} conversations", visible(id))
         })
         .collect();
@@ -131,7 +131,7 @@ fn lanes(standing: &Standing) -> String {
     format!("{} of {} finished{behind}", thousands(ended), thousands(standing.lanes.len() as u64))
 }
 
-fn text(run: &Path, standing: &Standing, last_update: Option<Duration>, missing: Option<&Missing>) -> String {
+fn text(run: &Path, standing: &RunStatus, last_update: Option<Duration>, missing: Option<&Missing>) -> String {
     let mut text = format!("{}: {}\n", visible(&run.display().to_string()), state(standing, last_update));
     let mut line = |name: &str, words: &str| {
         let _ = writeln!(text, "{name:>13}  {words}");
@@ -183,7 +183,7 @@ fn text(run: &Path, standing: &Standing, last_update: Option<Duration>, missing:
     text + &asks(standing, missing)
 }
 
-fn state(standing: &Standing, last_update: Option<Duration>) -> String {
+fn state(standing: &RunStatus, last_update: Option<Duration>) -> String {
     let ago = last_update
         .map_or_else(String::new, |last_update| format!(" (last update {} ago)", time(last_update.as_secs_f64())));
     let worked = time(standing.wall_s);
@@ -201,7 +201,7 @@ fn state(standing: &Standing, last_update: Option<Duration>) -> String {
 }
 
 /// Formats a table of calls by ask and model, with the remaining calls if estimated.
-fn asks(standing: &Standing, missing: Option<&Missing>) -> String {
+fn asks(standing: &RunStatus, missing: Option<&Missing>) -> String {
     let mut heads = vec!["ask", "model", "made", "journal", "failed", "retries", "prompt", "cached", "output", "cost"];
     heads.extend(missing.map(|_| "remaining"));
     let mut rows = vec![heads.into_iter().map(str::to_owned).collect::<Vec<String>>()];
@@ -238,10 +238,10 @@ mod tests {
     #[test]
     fn slow_lanes_are_listed() {
         let lane = |id: &str, counted, has_ended| {
-            (id.to_owned(), LaneStanding { conversations: 2, counted, wanted: 50, has_ended })
+            (id.to_owned(), LaneStatus { conversations: 2, counted, wanted: 50, has_ended })
         };
-        let lanes_of = |all: Vec<(String, LaneStanding)>| {
-            lanes(&Standing { lanes: all.into_iter().collect(), ..Standing::default() })
+        let lanes_of = |all: Vec<(String, LaneStatus)>| {
+            lanes(&RunStatus { lanes: all.into_iter().collect(), ..RunStatus::default() })
         };
         let all = vec![
             lane("tess/a", 50, true),

@@ -10,7 +10,7 @@ use super::control_chars::visible_lines;
 use crate::cli::invocation::quoted;
 use crate::config::{PipelineError, Problem};
 use crate::llm::{AskError, HttpFault};
-use crate::pipeline::RunError;
+use crate::pipeline::{FailedItems, RunError};
 use crate::store::StoreError;
 
 /// Maximum number of problems printed in full.
@@ -130,7 +130,7 @@ pub(crate) fn hint(error: &RunError, command: FailedCommand, invocation: &str) -
             "the journal keeps these replies; raise `max_schema_retries` for more retries, or change the model or prompt"
                 .to_owned()
         }
-        RunError::Failures { what: "books", .. } => {
+        RunError::Failures { items: FailedItems::Books, .. } => {
             format!("fix or remove them, and {again}; the rest is kept")
         }
         RunError::Failures { failed, .. } => format!("{again} to retry these {failed}; the rest is kept"),
@@ -253,7 +253,7 @@ mod tests {
         let ask = AskError::Transient { model: "qwen3".to_owned(), tries: 4, elapsed, source };
         let error = RunError::Failures {
             summary: Box::default(),
-            what: "calls",
+            items: FailedItems::Calls,
             failed: 3,
             total: 412,
             is_kept: false,

@@ -110,7 +110,7 @@ impl PipelineError {
     }
 
     /// Returns the message without the consequence.
-    pub(crate) fn told(&self) -> String {
+    pub(crate) fn summary(&self) -> String {
         match self {
             Self::Invalid { sources, problems } => found(sources, problems),
             Self::Open { .. } => self.to_string(),

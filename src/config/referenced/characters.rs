@@ -26,7 +26,7 @@ pub enum CharactersError {
 }
 
 /// Reads the characters of a file: the program's own format in TOML or JSON, a Tavern card in JSON, PNG or `.charx`, a
-/// CoSER file (all of its characters), or a PingPong file.
+/// CoSER file (all of its characters), or a `PingPong` file.
 pub fn characters(path: &Path) -> Result<Vec<ImportedCharacter>, CharactersError> {
     if !path.exists() {
         let paths::Nothing { message, nearest } = paths::absent(path);

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use self::scene_checks::{SenseFault, faults, names};
+use self::scene_checks::{SceneFault, faults, names};
 use super::text_checks::{blemishes, in_comments, of_text};
 use crate::config::document::Finding;
 use crate::config::document::problems::nearest;
@@ -196,10 +196,10 @@ fn check(files: &[PoolFile]) -> PoolCheck {
 }
 
 /// Checks scenes against each other; returns the problems by index of the scene.
-fn beside(files: &[PoolFile], seen: &[LocatedScene<Seen>]) -> BTreeMap<usize, Vec<SenseFault>> {
+fn beside(files: &[PoolFile], seen: &[LocatedScene<Seen>]) -> BTreeMap<usize, Vec<SceneFault>> {
     let mut of_books: BTreeSet<&str> = BTreeSet::new();
     let mut firsts: BTreeMap<(SceneKind, &str), usize> = BTreeMap::new();
-    let mut beside: BTreeMap<usize, Vec<SenseFault>> = BTreeMap::new();
+    let mut beside: BTreeMap<usize, Vec<SceneFault>> = BTreeMap::new();
     for (at, placed) in seen.iter().enumerate() {
         let Some(id) = placed.value.id.as_deref() else { continue };
         let kind = files[placed.position.file].kind;
@@ -207,7 +207,7 @@ fn beside(files: &[PoolFile], seen: &[LocatedScene<Seen>]) -> BTreeMap<usize, Ve
             of_books.insert(id);
         }
         let mut tell = |message: String, expected: &str| {
-            let fault = SenseFault { check: "id", ..SenseFault::new("/id", message, expected) };
+            let fault = SceneFault { check: "id", ..SceneFault::new("/id", message, expected) };
             beside.entry(at).or_default().push(fault);
         };
         match firsts.get(&(kind, id)) {
@@ -229,17 +229,17 @@ fn beside(files: &[PoolFile], seen: &[LocatedScene<Seen>]) -> BTreeMap<usize, Ve
 }
 
 /// Checks that a scene in a book's file belongs to the book.
-fn of_book(file: &PoolFile, scene: &Scene) -> Vec<SenseFault> {
+fn of_book(file: &PoolFile, scene: &Scene) -> Vec<SceneFault> {
     let mut faults = Vec::new();
     let Some(slug) = file.path.file_stem().filter(|_| file.kind == SceneKind::Book) else { return faults };
     let slug = slug.to_string_lossy();
     if scene.book != slug {
         let message = format!("the scene belongs to the book `{}`, but the file to `{slug}`", scene.book);
-        faults.push(SenseFault::new("/book", message, format!("`{slug}`")));
+        faults.push(SceneFault::new("/book", message, format!("`{slug}`")));
     }
     let id = scene.start.map(|start| format!("{slug}@{start}"));
     if let Some(id) = id.filter(|id| *id != scene.id) {
-        faults.push(SenseFault::new(
+        faults.push(SceneFault::new(
             "/id",
             format!("the id `{}` does not match the scene's position", scene.id),
             format!("`{id}`"),
@@ -253,7 +253,7 @@ fn parse(file: &PoolFile, text: &str) -> Option<Scene> {
 }
 
 /// Parses a scene again and returns all problems.
-fn findings_of(file: &PoolFile, placed: &LocatedScene<Seen>, beside: &[SenseFault]) -> Vec<Finding> {
+fn findings_of(file: &PoolFile, placed: &LocatedScene<Seen>, beside: &[SceneFault]) -> Vec<Finding> {
     let LocatedScene { position, value } = placed;
     let finding = |check, line: u32, column: u32, message: String| Finding {
         check,
@@ -297,7 +297,7 @@ fn findings_of(file: &PoolFile, placed: &LocatedScene<Seen>, beside: &[SenseFaul
 type Told = (&'static str, Problem, Option<String>);
 
 /// Returns all problems in a scene's text.
-fn problems(file: &PoolFile, text: &str, beside: &[SenseFault]) -> Vec<Told> {
+fn problems(file: &PoolFile, text: &str, beside: &[SceneFault]) -> Vec<Told> {
     let mut problems = Vec::new();
     let document =
         if file.is_toml() { Document::toml(0, text, &mut problems) } else { Document::json(0, text, &mut problems) };
@@ -326,7 +326,7 @@ fn problems(file: &PoolFile, text: &str, beside: &[SenseFault]) -> Vec<Told> {
             }
         }
         // An invalid scene has no fields, only a text.
-        Err(_) => sense.extend(of_text(text).map(|(check, message)| SenseFault::found(check, "", message))),
+        Err(_) => sense.extend(of_text(text).map(|(check, message)| SceneFault::found(check, "", message))),
     }
     // Truncated text, and text that is not JSON or TOML, is a problem of the file.
     let check = if document.complete { "schema" } else { "file" };

@@ -6,7 +6,7 @@ use crate::schema::{Grounded, Language, Scene, Utterance, slug};
 
 /// An inconsistency in a scene.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct SenseFault {
+pub(crate) struct SceneFault {
     /// The check that found it, as in [`Finding`](super::Finding).
     pub(crate) check: &'static str,
     /// JSON Pointer to the location.
@@ -19,7 +19,7 @@ pub(crate) struct SenseFault {
     pub(crate) unknown: Option<String>,
 }
 
-impl SenseFault {
+impl SceneFault {
     pub(crate) fn new(pointer: impl Into<String>, message: impl Into<String>, expected: impl Into<String>) -> Self {
         let (pointer, message, expected) = (pointer.into(), message.into(), Some(expected.into()));
         Self { check: "sense", pointer, message, expected, unknown: None }
@@ -32,19 +32,19 @@ impl SenseFault {
 }
 
 /// Returns the inconsistencies of a scene, in the order of its fields.
-pub(crate) fn faults(scene: &Scene) -> Vec<SenseFault> {
+pub(crate) fn faults(scene: &Scene) -> Vec<SceneFault> {
     let mut faults = Vec::new();
     for (pointer, text) in [("/id", &scene.id), ("/book", &scene.book), ("/situation", &scene.situation)] {
         if text.trim().is_empty() {
-            faults.push(SenseFault::new(pointer, format!("`{}` is empty", &pointer[1..]), "a text"));
+            faults.push(SceneFault::new(pointer, format!("`{}` is empty", &pointer[1..]), "a text"));
         }
     }
     if let Some(other) = seems(scene).filter(|language| *language != scene.language) {
         let message = format!("`language` is `{}`, but the texts are not", scene.language);
-        faults.push(SenseFault::new("/language", message, format!("`{other}`")));
+        faults.push(SceneFault::new("/language", message, format!("`{other}`")));
     }
     if scene.salience.is_some_and(|salience| !(1..=100).contains(&salience)) {
-        faults.push(SenseFault::new("/salience", "`salience` is out of range", "an integer from 1 to 100"));
+        faults.push(SceneFault::new("/salience", "`salience` is out of range", "an integer from 1 to 100"));
     }
     let bounds = span(("", scene.start, scene.end), &mut faults);
     cast(scene, &mut faults);
@@ -54,24 +54,24 @@ pub(crate) fn faults(scene: &Scene) -> Vec<SenseFault> {
 }
 
 /// Checks the names of the cast, and names that must be in the cast.
-fn cast(scene: &Scene, faults: &mut Vec<SenseFault>) {
+fn cast(scene: &Scene, faults: &mut Vec<SceneFault>) {
     if scene.characters.is_empty() {
-        faults.push(SenseFault::new("/characters", "the cast is empty", "at least one character"));
+        faults.push(SceneFault::new("/characters", "the cast is empty", "at least one character"));
     }
     for (place, character) in scene.characters.iter().enumerate() {
         let pointer = format!("/characters/{place}/name");
         if character.name.trim().is_empty() {
-            faults.push(SenseFault::new(pointer, "a character has no name", "a name"));
+            faults.push(SceneFault::new(pointer, "a character has no name", "a name"));
         } else if scene.characters[..place].iter().any(|other| other.name == character.name) {
             let message = format!("the cast lists `{}` twice", character.name);
-            faults.push(SenseFault::new(pointer, message, "one entry for each character"));
+            faults.push(SceneFault::new(pointer, message, "one entry for each character"));
         }
         for (entry, attribute) in character.profile.iter().enumerate() {
             for (key, text) in [("key", &attribute.key), ("value", &attribute.value)] {
                 if text.trim().is_empty() {
                     let pointer = format!("/characters/{place}/profile/{entry}/{key}");
                     let message = format!("the profile of `{}` has an empty {key}", character.name);
-                    faults.push(SenseFault::new(pointer, message, "a text"));
+                    faults.push(SceneFault::new(pointer, message, "a text"));
                 }
             }
         }
@@ -91,7 +91,7 @@ fn cast(scene: &Scene, faults: &mut Vec<SenseFault>) {
 }
 
 /// Checks the utterances. `bounds` are the scene's offsets, if valid.
-fn dialogue(scene: &Scene, bounds: Option<(u32, u32)>, faults: &mut Vec<SenseFault>) {
+fn dialogue(scene: &Scene, bounds: Option<(u32, u32)>, faults: &mut Vec<SceneFault>) {
     for (place, line) in scene.dialogue.iter().enumerate() {
         let pointer = format!("/dialogue/{place}");
         if line.speaker != Utterance::ENVIRONMENT && !is_of_cast(scene, &line.speaker) {
@@ -101,21 +101,21 @@ fn dialogue(scene: &Scene, bounds: Option<(u32, u32)>, faults: &mut Vec<SenseFau
         let is_empty = |text: &Option<String>| text.as_ref().is_none_or(|text| text.trim().is_empty());
         if [&line.thought, &line.action, &line.speech].into_iter().all(is_empty) {
             let message = format!("utterance {} is empty", place + 1);
-            faults.push(SenseFault::new(&pointer, message, "a thought, an action or a speech"));
+            faults.push(SceneFault::new(&pointer, message, "a thought, an action or a speech"));
         }
         let found = span((&pointer, line.start, line.end), faults);
         if let (Some((start, end)), Some((begin, stop))) = (found, bounds)
             && (start < begin || end > stop)
         {
             let message = format!("{start} to {end} is outside the scene");
-            faults.push(SenseFault::new(
+            faults.push(SceneFault::new(
                 format!("{pointer}/start"),
                 message,
                 format!("a range within {begin} to {stop}"),
             ));
         }
         if line.similarity.is_some_and(|share| !(0.0..=1.0).contains(&share)) {
-            faults.push(SenseFault::new(format!("{pointer}/similarity"), "`similarity` is out of range", "0 to 1"));
+            faults.push(SceneFault::new(format!("{pointer}/similarity"), "`similarity` is out of range", "0 to 1"));
         }
         let wrong = match line.grounded {
             Some(_) if line.speech.is_none() => {
@@ -131,16 +131,16 @@ fn dialogue(scene: &Scene, bounds: Option<(u32, u32)>, faults: &mut Vec<SenseFau
             _ => None,
         };
         if let Some((message, expected)) = wrong {
-            faults.push(SenseFault::new(format!("{pointer}/grounded"), message, expected));
+            faults.push(SceneFault::new(format!("{pointer}/grounded"), message, expected));
         }
     }
 }
 
 /// Checks that `grounding` is the share of speeches found in the book.
-fn grounding(scene: &Scene, faults: &mut Vec<SenseFault>) {
+fn grounding(scene: &Scene, faults: &mut Vec<SceneFault>) {
     let Some(given) = scene.grounding else { return };
     if !(0.0..=1.0).contains(&given) {
-        faults.push(SenseFault::new("/grounding", "`grounding` is out of range", "0 to 1"));
+        faults.push(SceneFault::new("/grounding", "`grounding` is out of range", "0 to 1"));
         return;
     }
     let (mut all, mut found) = (0_u32, 0_u32);
@@ -152,34 +152,34 @@ fn grounding(scene: &Scene, faults: &mut Vec<SenseFault>) {
     // Shares are written with three decimals.
     if (share - given).abs() > 0.001 {
         let message = format!("`grounding` is {given}, but {found} of {all} speeches have a position in the book");
-        faults.push(SenseFault::new("/grounding", message, format!("{share:.3}, or null for a custom scene")));
+        faults.push(SceneFault::new("/grounding", message, format!("{share:.3}, or null for a custom scene")));
     }
 }
 
 /// Checks a pair of offsets; returns it if it is a valid range.
-fn span((pointer, start, end): (&str, Option<u32>, Option<u32>), faults: &mut Vec<SenseFault>) -> Option<(u32, u32)> {
+fn span((pointer, start, end): (&str, Option<u32>, Option<u32>), faults: &mut Vec<SceneFault>) -> Option<(u32, u32)> {
     match (start, end) {
         (Some(start), Some(end)) if start < end => Some((start, end)),
         (Some(start), Some(end)) => {
             let message = format!("the range begins at {start} but ends at {end}");
-            faults.push(SenseFault::new(format!("{pointer}/end"), message, "an end after the start"));
+            faults.push(SceneFault::new(format!("{pointer}/end"), message, "an end after the start"));
             None
         }
         (None, None) => None,
         (start, _) => {
             let key = if start.is_some() { "start" } else { "end" };
             let message = "only one of `start` and `end` is given";
-            faults.push(SenseFault::new(format!("{pointer}/{key}"), message, "both or neither"));
+            faults.push(SceneFault::new(format!("{pointer}/{key}"), message, "both or neither"));
             None
         }
     }
 }
 
-fn stranger(scene: &Scene, pointer: String, message: String, name: &str, speaks: bool) -> SenseFault {
+fn stranger(scene: &Scene, pointer: String, message: String, name: &str, speaks: bool) -> SceneFault {
     let names = scene.characters.iter().map(|character| format!("`{}`", character.name)).take(6);
     let environment = speaks.then(|| format!("`{}`", Utterance::ENVIRONMENT));
     let expected = one_of(names.chain(environment));
-    SenseFault { check: "sense", pointer, message, expected: Some(expected), unknown: Some(name.to_owned()) }
+    SceneFault { check: "sense", pointer, message, expected: Some(expected), unknown: Some(name.to_owned()) }
 }
 
 /// Returns every name of the cast, aliases included.

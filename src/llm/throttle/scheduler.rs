@@ -82,7 +82,7 @@ impl Scheduler {
 
     /// Whether requests are weighed by tokens.
     pub(crate) fn weighs(&self) -> bool {
-        self.state().addresses.iter().any(|address| address.weighs())
+        self.state().addresses.iter().any(super::address::Address::weighs)
     }
 
     /// Whether any address has ever answered.
@@ -220,7 +220,7 @@ impl Permit<'_> {
         let is_unreached = change.is_none() && is_first && end != RequestEnd::Answered;
         address.was_reported |= is_unreached;
         let change = if is_unreached { Some(AddressChange::Unreached) } else { change };
-        if then == Reaction::GiveUp && !state.addresses.iter().all(|address| address.is_parked()) {
+        if then == Reaction::GiveUp && !state.addresses.iter().all(super::address::Address::is_parked) {
             then = Reaction::Queue;
         }
         let waiting = state.queue.len() + usize::from(end != RequestEnd::Answered);

@@ -12,7 +12,7 @@ use crate::event::Silent;
 use crate::llm::part;
 use crate::pipeline::error::RunError;
 use crate::pipeline::forecast;
-use crate::pipeline::status::Standing;
+use crate::pipeline::status::RunStatus;
 use crate::pipeline::summary::{AskSummary, Calls};
 use crate::schema::Stage;
 
@@ -55,7 +55,7 @@ pub struct MissingAsk {
 
 /// Estimates the remaining work of a run. Books and characters must be where they were, relative to the run's working
 /// directory.
-pub fn missing(run: &Path, standing: &Standing, environment: &Environment) -> Result<Missing, RunError> {
+pub fn missing(run: &Path, standing: &RunStatus, environment: &Environment) -> Result<Missing, RunError> {
     let text = standing.configuration.clone();
     let loaded = load_text(run, text, &[], environment, Endpoints::Unneeded)?;
     let options = ForecastOptions { out: Some(run.to_owned()), limit: standing.limit, judges: vec![], latency: None };
@@ -90,7 +90,7 @@ impl Missing {
 
     /// Returns the work that remains given a newer status of the run.
     #[must_use]
-    pub fn after(&self, standing: &Standing) -> Self {
+    pub fn after(&self, standing: &RunStatus) -> Self {
         let ask = |missing: &MissingAsk| {
             let is_it = |known: &&AskSummary| known.ask == missing.ask && known.model == missing.model;
             let calls = standing.asks.iter().find(is_it).map_or(Calls::default(), |known| known.calls);
@@ -141,12 +141,12 @@ mod tests {
             ..AskSummary::default()
         };
         let asks = vec![known("a", 80, 0), known("b", 0, 3)];
-        let later = missing.after(&Standing { asks, ..Standing::default() });
+        let later = missing.after(&RunStatus { asks, ..RunStatus::default() });
         let left: Vec<u64> = later.asks.iter().map(|ask| ask.calls).collect();
         assert_eq!(left, [25, 20], "what was answered before the estimate does not count twice");
         assert_eq!((later.prompt, later.usd), (450, Some(5.0)));
         assert!((later.wall_s - 60.0 * 45.0 / 120.0).abs() < 1e-9);
         let asks = vec![known("a", 500, 5)];
-        assert_eq!(missing.after(&Standing { asks, ..Standing::default() }).calls, 20, "an estimate may be too low");
+        assert_eq!(missing.after(&RunStatus { asks, ..RunStatus::default() }).calls, 20, "an estimate may be too low");
     }
 }

@@ -23,16 +23,16 @@ pub(super) fn is_unread(reject: &Reject) -> bool {
 impl Runner {
     /// Reads the books and counts their chunks. Books that cannot be read are rejected; the others are used.
     pub(super) async fn chunk(self: &Arc<Self>, records: &mut Records) -> Result<Vec<Listed>, RunError> {
-        let total = self.shelf.files() as u64;
+        let total = self.book_source.files() as u64;
         self.start(Stage::Chunk, Some(total));
         let mut attribution = JoinSet::new();
         // As many files at a time as there are cores; more would only use more memory.
         let places = Arc::new(Semaphore::new(cores()));
-        for file in 0..self.shelf.files() {
+        for file in 0..self.book_source.files() {
             let (runner, places) = (Arc::clone(self), Arc::clone(&places));
             attribution.spawn(async move {
                 let _place = places.acquire_owned().await.expect("the semaphore is never closed");
-                (file, Arc::clone(&runner).blocking(move || runner.shelf.list(file)).await)
+                (file, Arc::clone(&runner).blocking(move || runner.book_source.list(file)).await)
             });
         }
         let (mut listed, mut failed, mut done) = (BTreeMap::new(), BTreeMap::new(), 0);
@@ -42,7 +42,7 @@ impl Runner {
                 match book {
                     Ok(book) => drop(listed.insert((file, place), book)),
                     Err(source) => {
-                        let id = self.shelf.path(file).display().to_string();
+                        let id = self.book_source.path(file).display().to_string();
                         self.reject(records, [Reject::new(Stage::Chunk, id, RejectReason::Unreadable, chain(&source))]);
                         failed.insert((file, place), source);
                     }
@@ -52,7 +52,7 @@ impl Runner {
             self.advance(Stage::Chunk, done, Some(total));
         }
         if let (true, Some(((file, _), source))) = (listed.is_empty(), failed.pop_first()) {
-            return Err(RunError::Books { path: self.shelf.path(file).to_owned(), source });
+            return Err(RunError::Books { path: self.book_source.path(file).to_owned(), source });
         }
         let mut books: Vec<Listed> = Vec::new();
         let mut hashes: BTreeMap<String, (String, String)> = BTreeMap::new();

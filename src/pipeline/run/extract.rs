@@ -53,7 +53,7 @@ impl Runner {
             fault: None,
         };
         let done = Arc::new(AtomicU64::new(0));
-        let mut rereader = Rereader::new(Arc::clone(&self.shelf));
+        let mut rereader = Rereader::new(Arc::clone(&self.book_source));
         let mut folds = Tasks::new(&self.session);
         let most = self.books_at_once();
         for listed in books {
@@ -79,7 +79,7 @@ impl Runner {
                     folds.spawn(async move { runner.fold(book, pool, &done, total).await });
                 }
                 Err(error) => {
-                    self.reject(records, [Reject::new(Stage::Chunk, path, RejectReason::Unreadable, chain(&error))])
+                    self.reject(records, [Reject::new(Stage::Chunk, path, RejectReason::Unreadable, chain(&error))]);
                 }
             }
         }

@@ -20,9 +20,9 @@ use tokio::sync::watch;
 
 use self::chunk::is_unread;
 use self::tasks::Tasks;
-use super::book_source::Shelf;
+use super::book_source::BookSource;
 use super::card_metadata::about;
-use super::error::{Cause, RunError};
+use super::error::{Cause, FailedItems, RunError};
 use super::manifest::Manifest;
 use super::models::Models;
 use super::quote_limits::rights;
@@ -193,19 +193,19 @@ fn failures(summary: Summary, books: usize, rejects: &[Reject]) -> Result<Summar
     let unread = rejects.iter().filter(|reject| is_unread(reject)).count() as u64;
     // If the director named no valid speaker, one was drawn at random, and nothing is missing.
     let by_lot = rejects.iter().filter(|reject| reject.reason == RejectReason::SpeakerDrawn).count() as u64;
-    let (what, failed, total) = match (calls.failed.saturating_sub(by_lot), unread) {
+    let (items, failed, total) = match (calls.failed.saturating_sub(by_lot), unread) {
         (0, 0) => return Ok(summary),
-        (0, unread) => ("books", unread, books as u64 + unread),
-        (failed, _) => ("calls", failed, calls.made + calls.journal + failed),
+        (0, unread) => (FailedItems::Books, unread, books as u64 + unread),
+        (failed, _) => (FailedItems::Calls, failed, calls.made + calls.journal + failed),
     };
     let is_failed = |reject: &&Reject| {
-        if what == "books" { is_unread(reject) } else { reject.reason.is_failed_call() }
+        if items == FailedItems::Books { is_unread(reject) } else { reject.reason.is_failed_call() }
     };
     let first = rejects.iter().find(is_failed);
     // Replies in the journal would be read back by a rerun.
     let is_kept = rejects.iter().filter(is_failed).all(|reject| reject.reason.is_journaled_failure());
     Err(RunError::Failures {
-        what,
+        items,
         failed,
         total,
         is_kept,
@@ -223,7 +223,7 @@ struct Runner {
     reporter: Arc<dyn Reporter>,
     session: Arc<Session>,
     models: Models,
-    shelf: Arc<Shelf>,
+    book_source: Arc<BookSource>,
 }
 
 impl Runner {
@@ -234,8 +234,8 @@ impl Runner {
         session: Arc<Session>,
         models: Models,
     ) -> Arc<Self> {
-        let shelf = Shelf::new(loaded.book_paths.clone(), loaded.file.chunk.clone(), options.limit);
-        Arc::new(Self { loaded, options, reporter, session, models, shelf: Arc::new(shelf) })
+        let book_source = BookSource::new(loaded.book_paths.clone(), loaded.file.chunk.clone(), options.limit);
+        Arc::new(Self { loaded, options, reporter, session, models, book_source: Arc::new(book_source) })
     }
 
     /// Runs the stages in order; records made before a failure stay in `records`.

@@ -43,7 +43,7 @@ impl Runner {
             // Each set of counts ends at τ per dimension.
             match params.balance_scope {
                 simulate::BalanceScope::Lane => {
-                    sets.extend(sources.into_iter().map(|source| (character, vec![source])))
+                    sets.extend(sources.into_iter().map(|source| (character, vec![source])));
                 }
                 simulate::BalanceScope::Character if sources.is_empty() => {}
                 simulate::BalanceScope::Character => sets.push((character, sources)),

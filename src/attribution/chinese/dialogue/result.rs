@@ -8,7 +8,7 @@ use crate::attribution::people::{CharacterDraft, SpeakerAssignment};
 use crate::attribution::speakers::SpeakerDecision;
 use crate::attribution::words::chinese::CHINESE;
 
-impl<'a> Dialogue<'a> {
+impl Dialogue<'_> {
     /// Returns the characters, and the speaker of each quotation.
     pub(in crate::attribution::chinese) fn finish(
         mut self,

@@ -10,7 +10,7 @@ pub(super) const BOUND: usize = 900;
 /// Maximum distance in characters between `自称X` and its subject.
 const CLOSE: usize = 120;
 
-impl<'a> Referents<'a> {
+impl Referents<'_> {
     /// Links characters to the names they are given in a passage: `这女子叫X` after `一个撑篙的女子`.
     pub(in crate::attribution::chinese) fn link_names(&mut self, at: usize, end: usize) {
         let mentions = self.names.between(at, end).iter().map(|mention| (mention.start, mention.name, false));

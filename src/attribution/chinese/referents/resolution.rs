@@ -13,7 +13,7 @@ use crate::attribution::words::chinese::CHINESE;
 /// Maximum distance in characters to the antecedent of a noun.
 pub(in crate::attribution::chinese) const NEAR: usize = 4000;
 
-impl<'a> Referents<'a> {
+impl Referents<'_> {
     /// Resolves a noun phrase.
     pub(in crate::attribution::chinese) fn resolve(&mut self, who: &NounPhrase) -> Referent {
         match who {

@@ -4,7 +4,7 @@ use super::{Referent, Referents};
 use crate::attribution::Gender;
 use crate::attribution::chinese::noun_phrases::NounPhrase;
 
-impl<'a> Referents<'a> {
+impl Referents<'_> {
     /// Records the subject of a clause.
     pub(in crate::attribution::chinese) fn record_subject(&mut self, who: &NounPhrase, at: usize) {
         let person = match self.resolve(who) {

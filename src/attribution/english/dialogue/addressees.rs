@@ -9,7 +9,7 @@ use crate::attribution::quotations::span::Span;
 use crate::attribution::speakers::Turn;
 use crate::attribution::words::english::TITLE;
 
-impl<'a> Dialogue<'a> {
+impl Dialogue<'_> {
     /// Scores the names within the speech; returns those that are vocatives.
     pub(super) fn score_speech(&self, turn: &mut Turn) -> Vec<(usize, usize)> {
         let mut called = Vec::new();

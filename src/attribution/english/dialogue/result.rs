@@ -8,7 +8,7 @@ use crate::attribution::flatten;
 use crate::attribution::people::{CharacterDraft, SpeakerAssignment};
 use crate::attribution::speakers::{SpeakerDecision, Turn};
 
-impl<'a> Dialogue<'a> {
+impl Dialogue<'_> {
     /// Records the speaker's action beside the speech, if it is a separate sentence of narration in the paragraph.
     pub(super) fn record_action(&mut self, first: usize, end: usize, passages: &[Passage], pieces: (usize, usize)) {
         for k in pieces.0..pieces.1 {

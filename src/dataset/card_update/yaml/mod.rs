@@ -3,7 +3,7 @@
 //! other YAML is an error.
 //!
 //! Not `saphyr-parser` (0.3.3 was tried): it rejects quoted texts and bracketed lists that continue in column 0, which
-//! PyYAML and so `datasets` accept, and its events give neither the column of a dash nor block or flow style.
+//! `PyYAML` and so `datasets` accept, and its events give neither the column of a dash nor block or flow style.
 
 mod block;
 mod flow;

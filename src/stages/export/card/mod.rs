@@ -98,7 +98,7 @@ mod tests {
                  | CR | 2 | 0 | 2 |\n| FR | 0 | 0 | 0 |\n| PA | 0 | 1 | 1 |\n| all | 2 | 1 | 3 |\n",
                 "| σ | 1 | 2 | 3 | 4 | 5 |\n|---|---:|---:|---:|---:|---:|\n| turns | 0 | 1 | 0 | 0 | 0 |\n",
                 "1 of them have a reference that was edited by hand",
-                "| extract | no_dialogue | 2 |\n| simulate | quality | 1 |\n",
+                "| extract | no_dialogue | 2 |\n| simulate | quality:moderate | 1 |\n",
                 "simulate.tau=2\n",
                 "## Cost\n\n| stage | calls | prompt tokens | completion tokens | cost |\n|---|---:|---:|---:|---:|\n\
                  | extract | 2 | 700 | 90 | unpriced |\n| select | 1,009 | 4,000 | 500 | $0.50 |\n\

@@ -7,7 +7,7 @@ use super::Merger;
 use crate::attribution::english::tokens::Tokens;
 use crate::attribution::words::english::{ENGLISH, PARTICLE};
 
-impl<'a> Merger<'a> {
+impl Merger<'_> {
     /// Merges full names with the same words, with a first name and its short form, or where one contains the other.
     pub(super) fn merge_full_names(&mut self, fulls: &[usize]) {
         let mut by_words: HashMap<&[u32], Vec<usize>> = HashMap::new();

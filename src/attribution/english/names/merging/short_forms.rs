@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::Merger;
 use crate::attribution::words::english::ENGLISH;
 
-impl<'a> Merger<'a> {
+impl Merger<'_> {
     /// Merges a short form with the only character who is called by the full first name alone.
     pub(super) fn merge_short_forms(&mut self) {
         let bare: Vec<usize> = (0..self.names.len())

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use super::Merger;
 use crate::attribution::Gender;
 
-impl<'a> Merger<'a> {
+impl Merger<'_> {
     /// Merges names with the same surname whose titles are compatible: `Captain Hale`, `Mr. Hale`, `Hale`.
     pub(super) fn merge_surnames(&mut self) {
         let mut singles: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
