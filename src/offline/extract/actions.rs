@@ -7,7 +7,7 @@ use regex::Regex;
 use crate::schema::{ByLanguage, Language};
 use crate::stages::extract::FindScenes;
 use crate::stages::extract::asks::{CastHint, SentenceHint};
-use crate::stages::extract::lexicon::Patterns;
+use crate::stages::extract::lexicon::{Patterns, WordLists};
 
 struct Rules {
     /// Text before a quotation that is only thought.
@@ -19,32 +19,30 @@ struct Rules {
 }
 
 static RULES: LazyLock<ByLanguage<Rules>> = LazyLock::new(|| {
-    let valid = "the pattern is built in and tested";
+    let lists = WordLists::parse(include_str!("actions.toml"));
+    let pattern = |lists: &WordLists, pattern: &str| {
+        Regex::new(&lists.fill(pattern)).expect("the pattern is built in and tested")
+    };
+    let english = |words: &str| pattern(&lists.en, words);
+    let chinese = |words: &str| pattern(&lists.zh, words);
     ByLanguage {
         en: Rules {
-            thinks_before: Regex::new(
+            thinks_before: english(
                 r"(?:\b(?:thought|wondered|reflected|mused)(?: to (?:himself|herself|myself))?|\bsaid (?:\w+ )?to (?:himself|herself|myself)|\bsaid within (?:himself|herself)),?:?\s*[“‘\x22]?$",
-            )
-            .expect(valid),
-            thinks_after: Regex::new(
+            ),
+            thinks_after: english(
                 r"^[,.!?—-]*[”’\x22]?\s*(?:(?:thought|mused|reflected|wondered) (?:(?:the|poor|old|little|Mr\.|Mrs\.|Miss) )*\w+|\w+ (?:thought|mused|reflected|wondered)|(?:said|thought) (?:\w+ ){1,3}to (?:himself|herself|myself))\b",
-            )
-            .expect(valid),
-            no_deed: Regex::new(
-                r"^(?:\w+ly |never |always |had |then |now |still )*(?:so|but|for|if|when|while|because|as|that|the|an?|his|her|their|its|it|there|this|these|no|first|second|third|next|last|own|whole|other|two|three|thought|knew|felt|wished|wanted|hoped|believed|remembered|supposed|understood|wondered|considered|liked|loved|hated|was|were|is|had|has|could|would|should|might|must|did|seemed|appeared|found|became|saw|heard|said|replied|answered|asked|cried|told|spoke|called|shouted|exclaimed|went|left|returned|departed|arrived|came|began|continued|meant|intended|resolved|decided|determined|used|kept|lived|and|or|who|whose|with|of|in|at)\b",
-            )
-            .expect(valid),
+            ),
+            no_deed: english(r"^(?:\w+ly |never |always |had |then |now |still )*(?:<no_action>)\b"),
         },
         zh: Rules {
-            thinks_before: Regex::new(
+            thinks_before: chinese(
                 "(?:心[里裡中内內下]?[^，。：]{0,3}[想思忖]|暗[^，。：]{0,2}[想思忖]|[自寻尋][思忖]|忖|[肚腹]里[^，。：]{0,3}想|心里道|心中道|[^一]想)(?:道)?[：:，]?[“「『‘]?$",
-            )
-            .expect(valid),
-            thinks_after: Regex::new("^[”」』]?[^。！？，]{0,6}(?:心想|心里想|心裡想|暗想|寻思|尋思|忖道)").expect(valid),
-            no_deed: Regex::new(
-                "^(?:打算|盘算|盤算|料[定想]|明白|一[齐齊]|[想要愿願肯决決]|一宿|次日|次早|当下|當下|一[时時]|[那这這此不众眾二各]|大家|[^，。]{0,2}(?:[想觉覺知]|以为|以為|心[里中裡下]|听|聽|见|見|说|說|道|问|問|姓|是|有|乃|便是|去了|走了|出去|回去|回来|回來|到)|[^，。]*睡[下了]|[之的等])",
-            )
-            .expect(valid),
+            ),
+            thinks_after: chinese("^[”」』]?[^。！？，]{0,6}(?:心想|心里想|心裡想|暗想|寻思|尋思|忖道)"),
+            no_deed: chinese(
+                "^(?:打算|盘算|盤算|料[定想]|明白|一[齐齊]|[想要愿願肯决決]|一宿|次日|次早|当下|當下|一[时時]|[那这這此不众眾二各]|大家|[^，。]{0,2}(?:<no_action>)|[^，。]*睡[下了]|[之的等])",
+            ),
         },
     }
 });

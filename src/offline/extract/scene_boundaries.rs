@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::schema::{ByLanguage, Language};
+use crate::stages::extract::lexicon::WordLists;
 
 /// The text between two utterances.
 #[derive(Debug, Clone, Copy, Default)]
@@ -50,27 +51,22 @@ struct Turns {
 
 /// Words at the beginning of a sentence that change the time, and verbs that change the place.
 static TURNS: LazyLock<ByLanguage<Turns>> = LazyLock::new(|| {
-    let valid = "the pattern is built in and tested";
+    let lists = WordLists::parse(include_str!("scene_boundaries.toml"));
+    let pattern = |lists: &WordLists, pattern: &str| {
+        Regex::new(&lists.fill(pattern)).expect("the pattern is built in and tested")
+    };
+    let english = |words: &str| pattern(&lists.en, words);
+    let chinese = |words: &str| pattern(&lists.zh, words);
     ByLanguage {
         en: Turns {
-            time: Regex::new(
-                r"(?i)(?:^|[.!?”’\x22]\s+|\n\s*)(?:but |and |so )?((?:(?:early |late )?(?:on )?(?:the )?(?:next|following) (?:day|morning|evening|night|afternoon|week|monday|tuesday|wednesday|thursday|friday|saturday|sunday)|(?:early |late )?(?:that|the same) (?:night|evening|afternoon|morning)|(?:a (?:few|couple of)|some|two|three|four|five|six|several|many|ten) (?:days|weeks|months|years|hours|nights) (?:later|after|passed|went|had|elapsed)|(?:an hour|half an hour|a week|a month|a fortnight|a year|a day or two|an hour or two) (?:later|after|passed|went|had)|after (?:breakfast|dinner|supper|tea|luncheon|church|dark|a (?:few|couple of) (?:days|hours|weeks))|at (?:dawn|noon|midnight|sunset|sunrise|daybreak|nightfall|dusk|breakfast|dinner|supper|\w+ o[’']clock|half[- ]past \w+)|(?:on|by|one|about|towards?) (?:the )?(?:\w+ ){0,2}(?:morning|evening|afternoon|night|noon|midnight|monday|tuesday|wednesday|thursday|friday|saturday|sunday)|in the (?:morning|evening|afternoon)|when (?:morning|night|evening|day) (?:came|broke)|(?:the )?(?:morning|evening|night|day|week) (?:came|passed|wore|broke|dawned|arrived)|(?:a|one) (?:\w+ )?(?:morning|evening|afternoon|night)|(?:days|weeks|months|years) (?:passed|went))\b)",
-            )
-            .expect(valid),
-            place: Regex::new(
-                r"\b(?:arrived (?:at|in)|reached (?:the|home)|returned (?:home|to)|went (?:home|downstairs|upstairs|out of|away)|set (?:off|out|forth)|came (?:home|back)|(?:left|quitted|entered) the|drove|rode (?:on|off|away)|sailed|walked (?:on|away|back|home|off)|took (?:his|her|their) (?:leave|departure)|parted|went (?:his|her|their) way|found (?:himself|herself|themselves) (?:in|at))\b",
-            )
-            .expect(valid),
+            time: english(
+                r"(?i)(?:^|[.!?”’\x22]\s+|\n\s*)(?:but |and |so )?((?:(?:early |late )?(?:on )?(?:the )?(?:next|following) (?:<next_times>)|(?:early |late )?(?:that|the same) (?:night|evening|afternoon|morning)|(?:<counts>) (?:days|weeks|months|years|hours|nights) (?:later|after|passed|went|had|elapsed)|(?:an hour|half an hour|a week|a month|a fortnight|a year|a day or two|an hour or two) (?:later|after|passed|went|had)|after (?:breakfast|dinner|supper|tea|luncheon|church|dark|a (?:few|couple of) (?:days|hours|weeks))|at (?:dawn|noon|midnight|sunset|sunrise|daybreak|nightfall|dusk|breakfast|dinner|supper|\w+ o[’']clock|half[- ]past \w+)|(?:on|by|one|about|towards?) (?:the )?(?:\w+ ){0,2}(?:<named_times>)|in the (?:morning|evening|afternoon)|when (?:morning|night|evening|day) (?:came|broke)|(?:the )?(?:morning|evening|night|day|week) (?:came|passed|wore|broke|dawned|arrived)|(?:a|one) (?:\w+ )?(?:morning|evening|afternoon|night)|(?:days|weeks|months|years) (?:passed|went))\b)",
+            ),
+            place: english(r"\b(?:<moves>)\b"),
         },
         zh: Turns {
-            time: Regex::new(
-                "(?:^|[。！？．”」』\n])[\\s　]*(?:到了|到|至|一宿无话，|一宿無話，|不觉|不覺|直到|于是|且说)?((?:话说|話說|却说|卻說|且说|且說|再说|再說|单说|單說|如今且[说說]|次[日早晨年晚]|[这這]日|那日|第[二三四五]日|第[二三四五]天|次后|明早|一宿无话|一宿無話|当[晚夜]|當[晚夜]|[是此]夜|晚间|晚間|晚上|夜里|夜裡|[半三四五]更|清早|早起|[至到]晚|傍晚|黄昏|黃昏|午后|午後|过午|過午|晌午|天[明亮黑]|次年|又?[过過隔][了]?[一二三四五六七八九十几幾数數两兩多些半][^，。]{0,3}[日天月年]|[过過]了?[几幾数數]|不[多几幾一]日|[一两兩二三四五六七八九十]{1,2}[日天]后|[一两兩二三四五六七八九十]{1,2}[日天]後|[几幾数數][日天][后後]|一日|一天|[一二三四五六七八九十正腊臘]{1,2}月[初十二三]|光阴|光陰|转眼|轉眼|倏忽|不觉|不覺)[^。]{0,2}[，,。到已]?)",
-            )
-            .expect(valid),
-            place: Regex::new(
-                "来到|來到|来至|來至|回到|回至|走到|走至|到了[^，。]{1,6}[，。]|至[^，。]{1,5}[中内內门門前上房]，|出了[^，。]{1,5}[，。]|进了[^，。]{1,5}[，。]|進了[^，。]{1,5}[，。]|[辞辭别別]了?[出去回]|告[辞辭]|[各自]?散了|散去|上了岸|回家|[自回]去了|去了．|去了。|往[^，。]{1,6}去",
-            )
-            .expect(valid),
+            time: chinese("(?:^|[。！？．”」』\n])[\\s　]*(?:<before_times>)?((?:<times>)[^。]{0,2}[，,。到已]?)"),
+            place: chinese("<moves>"),
         },
     }
 });

@@ -1,8 +1,11 @@
 //! Offline questions and answers: the answer is a real line of the role, the question is built from its context. So
 //! answers sound like the role, and questions ask for something that was said.
 
+use std::sync::LazyLock;
+
 use rand::seq::{IndexedRandom as _, SliceRandom as _};
 use rand_chacha::ChaCha8Rng;
+use serde::Deserialize;
 
 use super::person::first;
 use super::talk::{ended, of_itself};
@@ -16,80 +19,57 @@ const FEWEST: usize = 5;
 /// The maximum length of a citation in a question, in the same units.
 const MOST_CITED: usize = 25;
 
-/// Templates of a question. `{name}` is the role, `{other}` the other speaker, `{said}` what that one said, `{topic}` a
-/// thing.
-type Frames = &'static [&'static str];
+static FILE: LazyLock<QuestionFile> =
+    LazyLock::new(|| toml::from_str(include_str!("questions.toml")).expect("`questions.toml` is embedded and tested"));
 
-struct CandidateQuestion {
-    answered: Frames,
-    told: Frames,
-    topic_with: Frames,
-    topic: Frames,
-    vague: Frames,
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct QuestionFile {
+    en: QuestionTemplates,
+    zh: QuestionTemplates,
+    no_things: NoThings,
 }
 
-const EN: CandidateQuestion = CandidateQuestion {
-    answered: &[
-        "{name}, when {other} asked you, “{said}”, what did you answer?",
-        "{name}, {other} once put it to you: “{said}” What did you have to say to that?",
-        "{name}, how did you reply when {other} wanted to know, “{said}”?",
-    ],
-    told: &[
-        "{name}, what did you say when {other} told you, “{said}”?",
-        "{name}, {other} said to you, “{said}” What was your answer?",
-        "{name}, how did you take it when {other} said, “{said}”?",
-    ],
-    topic_with: &[
-        "{name}, what did you tell {other} about {topic}?",
-        "{name}, when you and {other} spoke of {topic}, what was your view?",
-        "{name}, what did you want {other} to understand about {topic}?",
-    ],
-    topic: &[
-        "{name}, what is there to know about {topic}?",
-        "{name}, what do you make of {topic}?",
-        "{name}, what would you say to somebody who asked you about {topic}?",
-        "{name}, why does {topic} matter to you?",
-        "{name}, tell me about {topic}, if you will?",
-        "{name}, what comes to your mind when you hear of {topic}?",
-    ],
-    vague: &[
-        "{name}, what did you mean by that?",
-        "{name}, why did you say so just then?",
-        "{name}, what did you tell them?",
-    ],
-};
+/// English words that show that a phrase is not a thing, separated by whitespace.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NoThings {
+    nobody: String,
+    after_verb: String,
+}
 
-const ZH: CandidateQuestion = CandidateQuestion {
-    answered: &[
-        "{name}，{other}问你“{said}”，你是怎么答的？",
-        "{name}，当{other}问起“{said}”的时候，你说了什么？",
-        "{name}，{other}那句“{said}”，你怎么回的？",
-    ],
-    told: &[
-        "{name}，{other}对你说“{said}”，你回了什么？",
-        "{name}，听{other}说“{said}”，你是怎么说的？",
-        "{name}，{other}讲了“{said}”，你当时怎么接的话？",
-    ],
-    topic_with: &[
-        "{name}，说到{topic}，你跟{other}讲了什么？",
-        "{name}，你跟{other}谈起{topic}的时候，是怎么看的？",
-        "{name}，关于{topic}，你想让{other}明白什么？",
-    ],
-    topic: &[
-        "{name}，{topic}是怎么回事？",
-        "{name}，你怎么看{topic}？",
-        "{name}，若有人向你打听{topic}，你会怎么说？",
-        "{name}，{topic}对你有什么要紧？",
-        "{name}，讲讲{topic}好吗？",
-        "{name}，一提起{topic}，你想到什么？",
-    ],
-    vague: &["{name}，你那话是什么意思？", "{name}，你刚才为什么那样说？", "{name}，你跟他们说了什么？"],
-};
+/// Templates of a question. `{name}` is the role, `{other}` the other speaker, `{said}` what that one said, `{topic}` a
+/// thing.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct QuestionTemplates {
+    /// On a question of the other speaker.
+    answered: Vec<String>,
+    /// On a statement of the other speaker.
+    told: Vec<String>,
+    /// On a thing that the role mentioned to the other speaker.
+    topic_with: Vec<String>,
+    /// On a thing.
+    topic: Vec<String>,
+    /// On nothing in particular.
+    vague: Vec<String>,
+    rationale: Rationales,
+}
 
-const fn asked(language: Language) -> &'static CandidateQuestion {
+/// The rationale of a question, by its source and confidence.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rationales {
+    segment_high: String,
+    segment_low: String,
+    description_high: String,
+    description_low: String,
+}
+
+fn templates(language: Language) -> &'static QuestionTemplates {
     match language {
-        Language::En => &EN,
-        Language::Zh => &ZH,
+        Language::En => &FILE.en,
+        Language::Zh => &FILE.zh,
     }
 }
 
@@ -144,11 +124,11 @@ fn answer(ask: &AskSegment, at: usize) -> String {
 
 /// Builds the question that a line answers.
 fn draft(ask: &AskSegment, answer: &str, before: Option<&DialogueTurn>, rng: &mut ChaCha8Rng) -> Draft {
-    let asked = asked(ask.language);
+    let templates = templates(ask.language);
     let weight = content_words(answer).len();
     let topic = topics(answer, ask.language).into_iter().next().map(|topic| topic.phrase);
-    let made = |frames: Frames, other: &str, said: &str, topic: &str, rng: &mut ChaCha8Rng| {
-        let frame = frames.choose(rng).copied().unwrap_or_default();
+    let made = |frames: &[String], other: &str, said: &str, topic: &str, rng: &mut ChaCha8Rng| {
+        let frame = frames.choose(rng).map_or("", String::as_str);
         frame.replace("{name}", &ask.name).replace("{other}", other).replace("{said}", said).replace("{topic}", topic)
     };
     let cited = before.map(|before| (before.role.as_str(), cited(&before.content, ask.language)));
@@ -156,12 +136,17 @@ fn draft(ask: &AskSegment, answer: &str, before: Option<&DialogueTurn>, rng: &mu
         (Some((other, said)), _)
             if content_words(&said).len() >= 2 && length(&said, ask.language) <= most(ask.language) =>
         {
-            (made(if asks(&said) { asked.answered } else { asked.told }, other, &said, "", rng), Confidence::High)
+            (
+                made(if asks(&said) { &templates.answered } else { &templates.told }, other, &said, "", rng),
+                Confidence::High,
+            )
         }
-        (Some((other, _)), Some(topic)) => (made(asked.topic_with, other, "", &topic, rng), Confidence::High),
-        (_, Some(topic)) => (made(asked.topic, "", "", &topic, rng), Confidence::High),
-        (Some((other, said)), None) if asks(&said) => (made(asked.answered, other, &said, "", rng), Confidence::Low),
-        _ => (made(asked.vague, "", "", "", rng), Confidence::Low),
+        (Some((other, _)), Some(topic)) => (made(&templates.topic_with, other, "", &topic, rng), Confidence::High),
+        (_, Some(topic)) => (made(&templates.topic, "", "", &topic, rng), Confidence::High),
+        (Some((other, said)), None) if asks(&said) => {
+            (made(&templates.answered, other, &said, "", rng), Confidence::Low)
+        }
+        _ => (made(&templates.vague, "", "", "", rng), Confidence::Low),
     };
     Draft { question, answer: answer.to_owned(), confidence, weight }
 }
@@ -178,7 +163,7 @@ fn cited(content: &str, language: Language) -> String {
 /// Asks about a description: things mentioned in the role's lines or its description, answered with that text; some
 /// questions are about the angle of the call, on which there may be no data.
 pub(super) fn description(ask: &AskDescription, rng: &mut ChaCha8Rng) -> Triplets {
-    let asked = asked(ask.language);
+    let templates = templates(ask.language);
     let told = first(&ask.description, ask.language);
     let of_itself = match ask.language {
         Language::En => of_itself(&told, ask.language),
@@ -196,8 +181,8 @@ pub(super) fn description(ask: &AskDescription, rng: &mut ChaCha8Rng) -> Triplet
         })
         .collect();
     matters.shuffle(rng);
-    let made = |frames: Frames, slot: &str, with: &str, rng: &mut ChaCha8Rng| {
-        let frame = frames.choose(rng).copied().unwrap_or_default();
+    let made = |frames: &[String], slot: &str, with: &str, rng: &mut ChaCha8Rng| {
+        let frame = frames.choose(rng).map_or("", String::as_str);
         frame.replace("{name}", &ask.name).replace(slot, with)
     };
     let count = usize::try_from(ask.count).unwrap_or(usize::MAX);
@@ -210,7 +195,7 @@ pub(super) fn description(ask: &AskDescription, rng: &mut ChaCha8Rng) -> Triplet
         if things.contains(&thing) {
             continue;
         }
-        let question = made(asked.topic, "{topic}", &thing, rng);
+        let question = made(&templates.topic, "{topic}", &thing, rng);
         things.push(thing);
         drafts.push(Draft { question, answer: whole(&text, ask.language), confidence: Confidence::High, weight: 0 });
     }
@@ -235,12 +220,11 @@ pub(super) fn description(ask: &AskDescription, rng: &mut ChaCha8Rng) -> Triplet
 
 /// Whether a phrase is a thing: not `everyone`, nor `brother keeps` in `my brother keeps my accounts`.
 fn is_thing(noun: &str, text: &str) -> bool {
-    const NOBODY: [&str; 6] = ["everyone", "everybody", "nobody", "somebody", "anyone", "anybody"];
-    const AFTER: [&str; 12] = ["my", "the", "a", "an", "his", "her", "your", "our", "their", "it", "me", "him"];
     let text = text.to_lowercase();
-    let is_verb =
-        noun.contains(' ') && noun.ends_with('s') && AFTER.iter().any(|word| text.contains(&format!("{noun} {word} ")));
-    !is_verb && !NOBODY.contains(&noun)
+    let after_verb = |word: &str| text.contains(&format!("{noun} {word} "));
+    let words = &FILE.no_things;
+    let is_verb = noun.contains(' ') && noun.ends_with('s') && words.after_verb.split_whitespace().any(after_verb);
+    !is_verb && !words.nobody.split_whitespace().any(|nobody| nobody == noun)
 }
 
 /// Returns a text as complete sentences.
@@ -252,18 +236,15 @@ fn whole(text: &str, language: Language) -> String {
 
 /// Adds the rationale to every draft.
 fn finish(drafts: Vec<Draft>, language: Language, is_script: bool) -> Triplets {
-    let reason = |confidence| match (language, is_script, confidence) {
-        (Language::En, true, Confidence::High) => "It names who is asked, and who or what it is about.",
-        (Language::En, true, Confidence::Low) => "Without the excerpt nobody knows what it refers to.",
-        (Language::En, false, Confidence::High) => "What it takes for granted is said of the character or by it.",
-        (Language::En, false, Confidence::Low) => "Nothing that is known of the character bears on it.",
-        (Language::Zh, true, Confidence::High) => "点明了问的是谁，指的是什么人、什么事。",
-        (Language::Zh, true, Confidence::Low) => "不看原文，不知道指的是什么。",
-        (Language::Zh, false, Confidence::High) => "问到的是描述或台词里说过的。",
-        (Language::Zh, false, Confidence::Low) => "已知的材料里没有提到。",
+    let rationale = &templates(language).rationale;
+    let reason = |confidence| match (is_script, confidence) {
+        (true, Confidence::High) => &rationale.segment_high,
+        (true, Confidence::Low) => &rationale.segment_low,
+        (false, Confidence::High) => &rationale.description_high,
+        (false, Confidence::Low) => &rationale.description_low,
     };
     let triplet = |draft: Draft| Triplet {
-        rationale: reason(draft.confidence).to_owned(),
+        rationale: reason(draft.confidence).clone(),
         question: draft.question,
         confidence: draft.confidence,
         answer: draft.answer,

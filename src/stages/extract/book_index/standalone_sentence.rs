@@ -7,8 +7,8 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::attribution::Gender;
-use crate::schema::Language;
-use crate::stages::extract::lexicon::{Patterns, english, opening};
+use crate::schema::{ByLanguage, Language};
+use crate::stages::extract::lexicon::{Patterns, WordLists, english, opening};
 use crate::text::is_han;
 
 /// A sentence rewritten to be read without context.
@@ -36,42 +36,50 @@ struct Rules {
     formula: Regex,
 }
 
+static LISTS: LazyLock<ByLanguage<WordLists>> =
+    LazyLock::new(|| WordLists::parse(include_str!("standalone_sentence.toml")));
+
+/// Compiles an English pattern with word lists.
+fn pattern_en(pattern: &str) -> Regex {
+    english(&LISTS.en.fill(pattern))
+}
+
+/// Compiles an English pattern with word lists, anchored at the start.
+fn opening_en(pattern: &str) -> Regex {
+    opening(&LISTS.en.fill(pattern))
+}
+
+/// Compiles a Chinese pattern with word lists.
+fn pattern_zh(pattern: &str) -> Regex {
+    Regex::new(&LISTS.zh.fill(pattern)).expect("the pattern is built in and tested")
+}
+
 static ENGLISH: LazyLock<Rules> = LazyLock::new(|| Rules {
-    leads: english(
-        r"^(?:But|And|Then|So|Yet|Now|However|Meanwhile|Accordingly|Nevertheless|Indeed|At last|Presently|Of course|Finally),? ((?:the|an?|his|her|its|their|he|she|they|when|as|while|in|on|at|after|before|all|every|no|there|I|we|[A-Z]\w+)\b.*)$",
+    leads: pattern_en(
+        r"^(?:<connectives>),? ((?:the|an?|his|her|its|their|he|she|they|when|as|while|in|on|at|after|before|all|every|no|there|I|we|[A-Z]\w+)\b.*)$",
     ),
-    head: english(r"^(?:(He|She)|(His|Her)) "),
-    dependent: opening(
-        r"^(?:(?:He|She|It|They|His|Her|Its|Their|Him|This|That|These|Those|Such|But|And|Then|So|Or|Nor|Yet|For|Here|There|Thus|Hence|Which|Whereupon|Thereupon|Hereupon|Another|Others|Neither|Both|None|Once more|Again|Not|Also|Still|Even|Likewise|Instead|Otherwise|Next|Besides|Moreover|Therefore|Perhaps|Well|Oh|No|Yes|Ah|Add|Consider|What)\b|The (?:former|latter|other|others|same|two|three|rest|second|first|next|last|reply|answer|question|words?)\b|(?:At|With|On|Upon|In|By|For|After|From|To|Of|All|Some|One|Most|Each|Between|During|Without) (?:this|that|these|those|which|whom|it|them|him|her|such|all|of (?:them|these|those))\b|(?:One|Two|Three|Some|Many|Most|Several|Each) of (?:the|them|these|those)\b|Had |Was |Were |Did )",
+    head: pattern_en(r"^(?:(He|She)|(His|Her)) "),
+    dependent: opening_en(
+        r"^(?:(?:<dependent_openers>)\b|The (?:<dependent_nouns>)\b|(?:<dependent_prepositions>) (?:<dependent_pronouns>)\b|(?:One|Two|Three|Some|Many|Most|Several|Each) of (?:the|them|these|those)\b|Had |Was |Were |Did )",
     ),
-    allowed: opening(
-        r"^(?:There (?:was|were|stood|lay|came|had been|lived)\b|It (?:was|had been) (?:now |already |still |nearly |almost |about |a |an |the |in |on |just |past )*(?:\w+ ){0,3}(?:morning|evening|night|afternoon|noon|dusk|dawn|day|midnight|spring|summer|autumn|winter|o[’']clock|weather|month|week|year|January|February|March|April|May|June|July|August|September|October|November|December|Sunday|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday)\b|Both (?:[A-Z]\w+)|That (?:night|evening|morning|day|afternoon|summer|winter|autumn|spring)\b)",
+    allowed: opening_en(
+        r"^(?:There (?:was|were|stood|lay|came|had been|lived)\b|It (?:was|had been) (?:<time_adverbs>)*(?:\w+ ){0,3}(?:<times>)\b|Both (?:[A-Z]\w+)|That (?:night|evening|morning|day|afternoon|summer|winter|autumn|spring)\b)",
     ),
-    pronoun: english(r"\b(?:he|she|him|her|his|hers|himself|herself|they|them|their|theirs)\b"),
-    formula: english(
-        r"\b(?:(?:this|these|such an?) (?:wish|proposal|news|idea|answer|question|reply|remark|speech|declaration|intelligence|account|offer|request|invitation|thought|sentiment|argument|suggestion|advice|conversation|explanation|assurance|information|letter|word|manner|address|point|subject|circumstance|discovery)s?\b|the former|the latter|as follows|aforesaid|above-mentioned|(?:of|for|with|to|at|by|about|from) (?:it|them|this|that)[,.;])|\breader\b",
+    pronoun: pattern_en(r"\b(?:<pronouns>)\b"),
+    formula: pattern_en(
+        r"\b(?:(?:this|these|such an?) (?:<formula_nouns>)s?\b|the former|the latter|as follows|aforesaid|above-mentioned|(?:of|for|with|to|at|by|about|from) (?:it|them|this|that)[,.;])|\breader\b",
     ),
 });
 
-static CHINESE: LazyLock<Rules> = LazyLock::new(|| {
-    let valid = "the pattern is built in and tested";
-    Rules {
-        leads: Regex::new(
-            "^(?:话说|話說|却说|卻說|且说|且說|再说|再說|如今且说|如今且說|闲话休题|原来|原來|只见|只見|但见|但見|却见|卻見|于是|於是|因此|所以|然而|不过|不過|可是|但是|不想|不料|谁知|誰知|哪知|当下|當下|这里|這裡|那里|那裡|单说|單說|单表|單表|不言)，?(.{6,})$",
-        )
-        .expect(valid),
-        head: Regex::new("^(?:([他她])|([他她]的))[^们們]").expect(valid),
-        dependent: Regex::new(
-            "^(?:[叫命令请請向把将將对對给給送拿问問他她它此其但可却卻又也便就还還再而并並则則因故遂忽方才纔说說道问問笑这這那彼随隨众眾的了着著亦竟仍]|今[忽又见見]|第[一二三四五六七八九十]+[件个個]|一面|一时|一時|二人|两人|兩人|三人|两个|兩個|大家|只得|正说|正說|于是|於是|因此|所以|然而|不过|不過|听了|聽了|听罢|聽罢|看了|看罢|如此|如今|果然|及至|不知|只是|只因|连忙|連忙|忙|后来|後來|原来|原來|吓得|嚇得|何|岂|豈|若|凡|盖|蓋|夫|是以|自己|剩的|[走来來][至到]|正[欲要在没沒]|方欲|剩下|先)",
-        )
-        .expect(valid),
-        allowed: Regex::new("^(?:[这這那](?:一?日|一?年|一?晚|一?夜|一?天|时|時)|正月|方[^才纔能可]|[这這](?:[^，。]{1,5}(?:姓|叫|名|乃|便是|本是|原是|[，]))|[说說]不|其[时時])").expect(valid),
-        pronoun: Regex::new("[他她]").expect(valid),
-        formula: Regex::new(
-            "下回分解|后事如何|後事如何|且听下|且聽下|有诗|有詩|诗曰|詩曰|词曰|詞曰|云：|曰：|不提|不在话下|不在話下|按下|看官|列位|话分两头|話分兩頭|此话|此話|一語未了|一语未了|话犹未了|話猶未了|分教",
-        )
-        .expect(valid),
-    }
+static CHINESE: LazyLock<Rules> = LazyLock::new(|| Rules {
+    leads: pattern_zh("^(?:<connectives>)，?(.{6,})$"),
+    head: pattern_zh("^(?:([他她])|([他她]的))[^们們]"),
+    dependent: pattern_zh("^(?:<dependent_openers>)"),
+    allowed: pattern_zh(
+        "^(?:[这這那](?:一?日|一?年|一?晚|一?夜|一?天|时|時)|正月|方[^才纔能可]|[这這](?:[^，。]{1,5}(?:姓|叫|名|乃|便是|本是|原是|[，]))|[说說]不|其[时時])",
+    ),
+    pronoun: pattern_zh("[他她]"),
+    formula: pattern_zh("<formulas>"),
 });
 
 /// A Chinese sentence that begins with a place.
@@ -88,22 +96,16 @@ static HANDS_OVER: LazyLock<Regex> = LazyLock::new(|| {
     .expect("the pattern is built in and tested")
 });
 
-/// Chinese words before an object: a name after them is not the subject.
-const BEFORE_AN_OBJECT: [char; 27] = [
-    '见', '見', '听', '聽', '看', '瞧', '叫', '命', '令', '把', '将', '將', '给', '給', '向', '对', '對', '请', '請',
-    '问', '問', '替', '找', '望', '拉', '劝', '勸',
-];
-
 /// An `it` in the first clause that stands for a thing, not for weather, time or the rest of the clause.
-static IT: LazyLock<Regex> = LazyLock::new(|| {
-    english(
-        r"\bit(?: (?:for|with|to|in|on|at|by|through|over|from|into|and|out|up|down|away|off|back|again|all|about|upon|under|round|very|open|shut)\b|[.,;:]|$)",
-    )
-});
+static IT: LazyLock<Regex> = LazyLock::new(|| pattern_en(r"\bit(?: (?:<it_followers>)\b|[.,;:]|$)"));
 
 /// A noun phrase that such an `it` may refer to.
-static THING: LazyLock<Regex> =
-    LazyLock::new(|| english(r"\b(?:an?|the|his|her|their|its|my|some|no|one|this|that|every|each) \w+"));
+static THING: LazyLock<Regex> = LazyLock::new(|| pattern_en(r"\b(?:<determiners>) \w+"));
+
+/// Whether a Chinese text has a word that takes an object: a name after it is not the subject.
+fn before_an_object(text: &str) -> bool {
+    LISTS.zh.words("before_an_object").iter().any(|word| text.contains(word.as_str()))
+}
 
 /// Whether the first clause of an English sentence has an `it` without anything before it to refer to.
 fn leans_within(text: &str) -> bool {
@@ -158,7 +160,7 @@ pub(crate) fn make_standalone(
     };
     // Chinese sentences often omit the subject; then they must begin with a name, a time or a place.
     let told_of = language == Language::En
-        || first_name.is_some_and(|name| name <= 36 && !text[..name].contains(&BEFORE_AN_OBJECT[..]))
+        || first_name.is_some_and(|name| name <= 36 && !before_an_object(&text[..name]))
         || PLACED.is_match(&text)
         || text.split_once(['，', '；']).is_some_and(|(clause, _)| Patterns::of(language).setting(clause) > 0);
     // If two people are named, `the former` is one of them.

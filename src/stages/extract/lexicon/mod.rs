@@ -4,6 +4,7 @@ mod patterns;
 mod phrasing;
 mod profile_keys;
 mod script;
+mod word_lists;
 
 pub(crate) use patterns::Patterns;
 pub(crate) use patterns::{english, opening};
@@ -11,3 +12,4 @@ pub(crate) use phrasing::list;
 pub(crate) use phrasing::{join, quoted};
 pub(crate) use profile_keys::ProfileKey;
 pub(crate) use script::Script;
+pub(crate) use word_lists::WordLists;

@@ -1,6 +1,9 @@
 //! Standalone sentences of a role that fit other occasions, searchable by similarity to a text.
 
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
 
 use super::Role;
 use crate::schema::{DialogueTurn, Language};
@@ -10,100 +13,37 @@ use crate::text::{asks, has_name, is_han, is_title, length, sentences, spoken};
 /// The maximum number of sentences for a reply.
 const MOST: usize = 8;
 
-/// Words that refer back, so that their sentence does not stand alone.
-const EN_BACK: [&str; 33] = [
-    "it",
-    "it's",
-    "it’s",
-    "he",
-    "he's",
-    "he’s",
-    "she",
-    "she's",
-    "she’s",
-    "they",
-    "they're",
-    "they’re",
-    "that",
-    "that's",
-    "that’s",
-    "this",
-    "those",
-    "these",
-    "and",
-    "but",
-    "or",
-    "because",
-    "so",
-    "then",
-    "which",
-    "his",
-    "her",
-    "its",
-    "their",
-    "him",
-    "them",
-    "either",
-    "neither",
-];
-/// The Chinese equivalent of [`EN_BACK`].
-const ZH_BACK: [&str; 29] = [
-    "他", "她", "它", "这", "這", "那", "可", "但", "而", "所以", "因为", "因為", "于是", "於是", "又", "也", "还",
-    "還", "便", "就", "此", "其", "再", "却", "卻", "不过", "不過", "然而", "倒",
-];
+static WORDS: LazyLock<WordFile> = LazyLock::new(|| {
+    toml::from_str(include_str!("example_lines.toml")).expect("`example_lines.toml` is embedded and tested")
+});
 
-/// Words that show that an English sentence makes a statement; without one it only answers a question.
-const EN_SAYS: [&str; 49] = [
-    "i",
-    "my",
-    "i'm",
-    "i've",
-    "i'll",
-    "i'd",
-    "we",
-    "we're",
-    "we've",
-    "is",
-    "isn't",
-    "are",
-    "aren't",
-    "am",
-    "was",
-    "wasn't",
-    "were",
-    "be",
-    "been",
-    "has",
-    "hasn't",
-    "have",
-    "haven't",
-    "had",
-    "do",
-    "don't",
-    "does",
-    "doesn't",
-    "did",
-    "didn't",
-    "will",
-    "won't",
-    "would",
-    "wouldn't",
-    "can",
-    "can't",
-    "could",
-    "couldn't",
-    "should",
-    "shouldn't",
-    "must",
-    "may",
-    "might",
-    "never",
-    "nobody",
-    "there's",
-    "what's",
-    "you've",
-    "you're",
-];
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WordFile {
+    en: EnglishWords,
+    zh: ChineseWords,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EnglishWords {
+    /// First words that refer back, separated by whitespace.
+    refers_back: String,
+    /// Words that show that a sentence makes a statement, separated by whitespace.
+    statement: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ChineseWords {
+    /// Beginnings that refer back.
+    refers_back: Vec<String>,
+}
+
+/// Whether a list of words separated by whitespace has a word.
+fn has_word(list: &str, word: &str) -> bool {
+    list.split_whitespace().any(|listed| listed == word)
+}
 
 /// The standalone sentences of a role, indexed for search.
 pub(in crate::stages::instruct) struct ExampleLines {
@@ -171,8 +111,8 @@ fn stands(sentence: &str, others: &BTreeSet<&str>, language: Language) -> bool {
                     word.starts_with(char::is_uppercase) && !matches!(plain(word).split(['\'', '’']).next(), Some("i"))
                 };
                 sentence.starts_with(char::is_uppercase)
-                    && !EN_BACK.contains(&plain(words[0]).as_str())
-                    && words.iter().any(|word| EN_SAYS.contains(&plain(word).replace('’', "'").as_str()))
+                    && !has_word(&WORDS.en.refers_back, &plain(words[0]))
+                    && words.iter().any(|word| has_word(&WORDS.en.statement, &plain(word).replace('’', "'")))
                     && !words[1..].iter().any(is_name)
             }
             Language::Zh => {
@@ -182,7 +122,7 @@ fn stands(sentence: &str, others: &BTreeSet<&str>, language: Language) -> bool {
                         || (given.chars().filter(|c| is_han(*c)).count() > 1 && sentence.contains(&given))
                 };
                 let called = sentence.split(['，', '！', '、']).next().is_some_and(is_title);
-                !ZH_BACK.iter().any(|word| sentence.starts_with(word))
+                !WORDS.zh.refers_back.iter().any(|word| sentence.starts_with(word.as_str()))
                     && !called
                     && !others.iter().any(|name| names(&name))
             }
