@@ -3,6 +3,7 @@
 mod checks;
 pub(crate) mod document;
 pub(crate) mod environment;
+pub(crate) mod error;
 mod init;
 pub(crate) mod load;
 pub(crate) mod paths;
@@ -13,8 +14,9 @@ mod reference;
 pub(crate) mod referenced;
 pub(crate) mod schemas;
 
-pub use document::{PipelineError, Problem};
+pub use document::{Finding, PipelineError, Problem};
 pub use environment::Environment;
+pub use error::{BookError, PoolAliasesError};
 pub use init::init;
 pub use load::{Endpoints, Loaded, load};
 pub use pipeline_file::{

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::rejects_diff::{LeftOutChanges, left_out};
-use crate::pipeline::RunError;
+use crate::dataset::error::DatasetError;
 use crate::store::{self, Digests, StoreError};
 
 /// The configs to compare, each with its id column.
@@ -92,7 +92,7 @@ pub struct RowChanges {
 }
 
 /// Compares two runs by their folders.
-pub fn changes(before: &Path, after: &Path) -> Result<Changes, RunError> {
+pub fn changes(before: &Path, after: &Path) -> Result<Changes, DatasetError> {
     let (one, other) = (manifest(before)?, manifest(after)?);
     let texts = |pointer: &str| changed(&strings(one.pointer(pointer)), &strings(other.pointer(pointer)));
     let counts = |pointer: &str| moved(&numbers(one.pointer(pointer)), &numbers(other.pointer(pointer)));

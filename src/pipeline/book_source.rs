@@ -7,7 +7,8 @@ use std::fs::File;
 use std::io::BufReader;
 use std::sync::Arc;
 
-use super::error::{BookError, RunError};
+use super::error::RunError;
+use crate::config::BookError;
 use crate::config::referenced::aliases;
 use crate::config::{BookPath, open_books};
 use crate::schema::{Book, Chunk, Language, Reject, RejectReason, Stage};
@@ -129,7 +130,7 @@ impl Rereader {
 }
 
 /// Facts about a book, by language of its chunks.
-pub(super) type Facts = BTreeMap<Language, extract::BookFacts>;
+pub(super) type Facts = BTreeMap<Language, extract::BookIndex>;
 
 /// Attributes a book by rule in each language of its chunks, using its aliases file if that was edited by hand. Moves
 /// the text from the book into the facts. Also returns a note about the aliases file, if any.
@@ -138,7 +139,7 @@ pub(super) fn facts(read: &mut ReadBook, pool: &Pool) -> Result<(Facts, Option<S
     let languages: BTreeSet<Language> = read.chunks.iter().map(|chunk| chunk.language).collect();
     let (readings, note) = aliases::read_book(pool, &read.book, &text, &languages)?;
     let facts = readings.into_iter().map(|(language, attribution)| {
-        (language, extract::BookFacts::new(&read.book, language, Arc::clone(&text), attribution))
+        (language, extract::BookIndex::new(&read.book, language, Arc::clone(&text), attribution))
     });
     let facts = facts.collect();
     Ok((facts, note))

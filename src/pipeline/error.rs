@@ -3,11 +3,10 @@
 use std::path::PathBuf;
 
 use super::summary::Summary;
-use crate::books::ReadError;
-use crate::config::PipelineError;
+use crate::config::{BookError, PipelineError, PoolAliasesError};
+use crate::dataset::DatasetError;
 use crate::llm::AskError;
 use crate::prompt::PromptError;
-use crate::stages::chunk::ChapterFilterError;
 use crate::stages::export::ExportError;
 use crate::store::StoreError;
 
@@ -92,41 +91,29 @@ pub enum RunError {
     },
 }
 
-/// Why a book was skipped.
-#[derive(Debug, thiserror::Error)]
-pub enum BookError {
-    /// The file could not be opened.
-    #[error("failed to open `{}`", path.display())]
-    Open {
-        /// The file's path.
-        path: PathBuf,
-        /// The I/O error.
-        #[source]
-        source: std::io::Error,
-    },
-    /// The file could not be parsed as a book.
-    #[error(transparent)]
-    Read(#[from] ReadError),
-    /// A selection of chapters does not fit its book.
-    #[error(transparent)]
-    Chapters(#[from] ChapterFilterError),
-    /// The file changed between listing and reading.
-    #[error("`{}` changed during the run", path.display())]
-    Changed {
-        /// The file's path.
-        path: PathBuf,
-    },
-    /// A path or pattern matches no book.
-    #[error("{message}")]
-    Nothing {
-        /// The message.
-        message: String,
-        /// The most similar path that exists.
-        nearest: Option<String>,
-    },
-}
-
 /// The reason of a failed call, as in its row of `rejected`.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Cause(pub String);
+
+impl From<PoolAliasesError> for RunError {
+    fn from(error: PoolAliasesError) -> Self {
+        match error {
+            PoolAliasesError::Invalid(error) => Self::Aliases(error),
+            PoolAliasesError::Store(error) => Self::Store(error),
+        }
+    }
+}
+
+impl From<DatasetError> for RunError {
+    fn from(error: DatasetError) -> Self {
+        match error {
+            DatasetError::Invalid(error) => Self::Invalid(error),
+            DatasetError::NoDataset { run, source } => Self::Unbuilt { run, source },
+            DatasetError::WasSplit { dataset } => Self::Divided { dataset },
+            DatasetError::OtherRun { change } => Self::OtherRun { change },
+            DatasetError::Store(error) => Self::Store(error),
+            DatasetError::Export(error) => Self::Export(error),
+        }
+    }
+}

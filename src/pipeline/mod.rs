@@ -7,6 +7,7 @@
 mod book_source;
 mod card_metadata;
 mod error;
+mod exclusions;
 mod forecast;
 mod manifest;
 mod models;
@@ -17,7 +18,7 @@ pub(crate) mod run;
 mod status;
 mod summary;
 
-pub use error::{BookError, Cause, RunError};
+pub use error::{Cause, RunError};
 pub use forecast::{
     AskForecast, Basis, Bound, Forecast, ForecastOptions, Missing, MissingAsk, StageForecast, forecast, missing,
 };

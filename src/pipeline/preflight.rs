@@ -88,7 +88,9 @@ pub fn examine(loaded: &Loaded) -> Result<Examined, RunError> {
                 Ok((listed, _)) => {
                     ExaminedBook { path, title: Some(listed.book.title), chunks: listed.chunks, fault: None }
                 }
-                Err(error) => ExaminedBook { path, title: None, chunks: 0, fault: Some(super::run::chain(&error)) },
+                Err(error) => {
+                    ExaminedBook { path, title: None, chunks: 0, fault: Some(crate::config::error::chain(&error)) }
+                }
             }
         }));
     }
@@ -175,7 +177,7 @@ fn judged(probe: llm::Probe, name: &str, window: Option<u32>, id: &str) -> Probe
                 Some(500..) => "check the server's log, and try again".to_owned(),
                 _ => format!("check {}", key("base_url")),
             };
-            address.findings.push(format!("{}; {remedy}", super::run::chain(error)));
+            address.findings.push(format!("{}; {remedy}", crate::config::error::chain(error)));
         }
     }
     if address.model_known == Some(false)

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde::de::DeserializeOwned;
 
 use super::error::RunError;
-use crate::config::referenced::overrides::Exclusions;
+use super::exclusions::Exclusions;
 use crate::schema::{Character, Conversation, Reject, RoleGeneral, RoleProfile, RoleSpecific, Sample, Split};
 use crate::stages::export::{self, ConversationView, HeldOut, QuoteLimits, ReportStatistics, Table, TableRow};
 use crate::stages::instruct::{SelectedRows, SplitAssignments};

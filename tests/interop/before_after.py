@@ -22,8 +22,8 @@ RENAMED = {
 }
 # Columns with sentences of the program, whose wording may change.
 WORDING = {("rejected", "detail")}
-# Keys of `build --json` that describe the run, not its result.
-NOT_COMPARED = {"run", "dataset", "wall_s"}
+# Keys of `build --json` that differ between runs of one version: folders, times, and what a server's prefix cache had.
+NOT_COMPARED = {"run", "dataset", "wall_s", "cached", "usd"}
 SHOWN = 3
 
 
@@ -34,6 +34,13 @@ def renamed(value):
     if isinstance(value, list):
         return [renamed(inner) for inner in value]
     return value
+
+
+def compared(value):
+    """Returns a value without the keys that are not compared."""
+    if isinstance(value, dict):
+        return {key: compared(inner) for key, inner in value.items() if key not in NOT_COMPARED}
+    return [compared(inner) for inner in value] if isinstance(value, list) else value
 
 
 def lines(path):
@@ -59,9 +66,9 @@ class Comparison:
             self.differs(f"{name}: {short(old)} and {short(new)}")
 
     def summary(self, old, new):
+        old, new = compared(old), compared(new)
         for key in sorted(old.keys() | new.keys()):
-            if key not in NOT_COMPARED:
-                self.equal(f"build --json, `{key}`", old.get(key), new.get(key))
+            self.equal(f"build --json, `{key}`", old.get(key), new.get(key))
 
     def table(self, name, old, new):
         config = name.split("/")[0]

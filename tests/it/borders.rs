@@ -70,7 +70,7 @@ async fn scenes_of(language: Language, border: Value, unfinished: bool) -> (Vec<
         script.replies.lock().expect("one thread").insert(format!("{}/border", chunk.id()), border.clone());
     }
     let attribution = attribution::attribute(&book.text, language, book.script);
-    let facts = extract::BookFacts::new(&book, language, book.text.as_str().into(), attribution);
+    let facts = extract::BookIndex::new(&book, language, book.text.as_str().into(), attribution);
     let extract_params = extract::Params::default();
     // Each round reads what the script made of the one before; a scene's prompt shows what was carried into it.
     let mut last = (Vec::new(), Vec::new());

@@ -9,7 +9,7 @@ use dramaturg::llm::{Answered, Budget, Journal, JournalError, Model, OfflineOpti
 use dramaturg::prompt::Prompts;
 use dramaturg::schema::{Chunk, Grounded, Language, Reject, RejectReason, Scene};
 use dramaturg::stages::extract;
-use dramaturg::stages::extract::{BookFacts, FoundLine, FoundScene, FoundScenes, RepairedLine, RepairedLines};
+use dramaturg::stages::extract::{BookIndex, FoundLine, FoundScene, FoundScenes, RepairedLine, RepairedLines};
 use dramaturg::stages::{chunk, prompts};
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
@@ -56,7 +56,7 @@ impl Script {
 pub(super) struct Read {
     pub(super) language: Language,
     pub(super) chunks: Vec<Chunk>,
-    facts: BookFacts,
+    facts: BookIndex,
     text: String,
 }
 
@@ -69,7 +69,7 @@ pub(super) fn read(name: &str, bytes: &[u8], max_tokens: Option<u32>) -> Read {
     let (chunks, _) = chunk::chunk(&book, &chunk::chapters(&book), &params);
     let language = book.language;
     let attribution = attribution::attribute(&book.text, language, book.script);
-    let facts = BookFacts::new(&book, language, book.text.as_str().into(), attribution);
+    let facts = BookIndex::new(&book, language, book.text.as_str().into(), attribution);
     Read { language, chunks, facts, text: book.text.clone() }
 }
 

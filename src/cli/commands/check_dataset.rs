@@ -11,12 +11,13 @@ use crate::cli::output::diagnostics::FailedCommand;
 use crate::cli::output::table;
 use crate::cli::{Terminal, failed, to_stdout};
 use crate::dataset::{Audit, AuditFinding};
+use crate::pipeline::RunError;
 use crate::stages::export::thousands;
 use crate::store::DatasetLocation;
 
 /// Validates a data set.
 pub(crate) fn check(place: &DatasetLocation, json: bool) -> Exit {
-    let audit = match dataset::audit(place) {
+    let audit = match dataset::audit(place).map_err(RunError::from) {
         Ok(audit) => audit,
         Err(error) => return failed(&error, &Terminal::new(), FailedCommand::Other),
     };

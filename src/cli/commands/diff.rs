@@ -21,7 +21,7 @@ const VALUE: usize = 60;
 /// Compares two runs and prints the differences.
 pub(crate) fn diff(before: &Path, after: &Path, as_json: bool) -> Exit {
     let terminal = Terminal::new();
-    match dataset::changes(before, after) {
+    match dataset::changes(before, after).map_err(RunError::from) {
         Ok(changes) if as_json => {
             to_stdout(&format!("{}\n", serde_json::to_string(&changes).expect("changes serialize to JSON")));
             Exit::Done

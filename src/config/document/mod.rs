@@ -1,9 +1,12 @@
 //! A parsed TOML or JSON text that knows the source span of each value, with `--set` assignments applied on top.
 
+mod finding;
+pub(crate) mod json_schema;
 mod json_spans;
 pub(crate) mod problems;
 pub(crate) mod schema_check;
 
+pub use finding::Finding;
 pub use problems::{PipelineError, Problem};
 
 use std::collections::BTreeMap;

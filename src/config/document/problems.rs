@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::PathBuf;
 
-use crate::dataset::Finding;
+use super::finding::Finding;
 
 /// A position in one of the sources.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::problems::{At, Problem};
 use super::{Document, child, dotted};
-use crate::config::schemas::inlined;
+use crate::config::document::json_schema::inlined;
 
 /// Reports everything that does not match the type: unknown and missing keys, wrong types, numbers out of range. `what`
 /// names the file in messages, such as `the pipeline file`.

@@ -11,8 +11,8 @@ use crate::attribution::aliases::{self, Aliases, KnownCharacter};
 use crate::attribution::{Attribution, Gender, Person, attribute, attribute_with};
 use crate::config::document::problems::At;
 use crate::config::document::{Document, PipelineError, Problem, schema_check};
+use crate::config::error::{BookError, PoolAliasesError};
 use crate::config::paths;
-use crate::pipeline::{BookError, RunError};
 use crate::schema::{Book, Language};
 use crate::store::Pool;
 
@@ -71,10 +71,10 @@ pub fn read_book(
     book: &Book,
     text: &str,
     languages: &BTreeSet<Language>,
-) -> Result<(BTreeMap<Language, Attribution>, Option<String>), RunError> {
+) -> Result<(BTreeMap<Language, Attribution>, Option<String>), PoolAliasesError> {
     let path = pool.aliases_path(&book.slug);
     if let Some(file) = pool.aliases(&book.slug)?.filter(|file| !aliases::is_as_written(file)) {
-        let aliases = parse(&path, &file, true).map_err(RunError::Aliases)?;
+        let aliases = parse(&path, &file, true).map_err(PoolAliasesError::Invalid)?;
         let mut readings: BTreeMap<Language, Attribution> =
             languages.iter().map(|&language| (language, corrected(book, text, language, &aliases))).collect();
         let is_here = |person: &&Person| person.mentions > 0 || person.lines > 0;
@@ -197,7 +197,7 @@ mod tests {
     }
 
     /// Reads a book that is entirely in its main language.
-    fn read_own(pool: &Pool, book: &Book) -> Result<(Attribution, Option<String>), RunError> {
+    fn read_own(pool: &Pool, book: &Book) -> Result<(Attribution, Option<String>), PoolAliasesError> {
         let (mut readings, note) = read_book(pool, book, &book.text, &BTreeSet::from([book.language]))?;
         Ok((readings.remove(&book.language).expect("the language that was asked for"), note))
     }
@@ -369,7 +369,7 @@ mod tests {
         let (_folder, pool) = session();
         pool.write_aliases("tide", "[[people]]\nname = 3\n").unwrap();
         let error = read_own(&pool, &book(Language::En)).expect_err("no name");
-        let RunError::Aliases(PipelineError::Invalid { sources, problems }) = error else { panic!("{error}") };
+        let PoolAliasesError::Invalid(PipelineError::Invalid { sources, problems }) = error else { panic!("{error}") };
         assert!(sources[0].0.ends_with("tide.toml"));
         assert_eq!(&sources[0].1[problems[0].span.clone()], "3");
         assert_eq!(pool.aliases("tide").unwrap().unwrap(), "[[people]]\nname = 3\n");

@@ -5,8 +5,8 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
+use crate::config::error::BookError;
 use crate::config::paths;
-use crate::pipeline::BookError;
 use crate::stages::chunk;
 
 /// A book file of a pipeline.

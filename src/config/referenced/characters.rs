@@ -7,9 +7,9 @@ use serde_json::Value;
 
 use crate::config::document::problems::At;
 use crate::config::document::{Document, PipelineError, Problem};
+use crate::config::error::BookError;
 use crate::config::paths;
 use crate::config::reader::{Reader, canonical};
-use crate::pipeline::BookError;
 use crate::schema::{Character, CharacterFile, slug};
 use crate::stages::synthesize::established::{self, Fault, Form, Given, MOST_BYTES};
 use crate::stages::synthesize::{self, Established};

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use self::scene_checks::{SenseFault, faults, names};
 use super::text_checks::{blemishes, in_comments, of_text};
+use crate::config::document::Finding;
 use crate::config::document::problems::nearest;
 use crate::config::document::{Document, dotted, schema_check};
 use crate::config::environment::expand;
@@ -20,32 +21,6 @@ use crate::store::{CustomScene, LocatedScene, Pool, PoolFile, SceneKind, SceneRe
 
 /// Maximum number of findings listed in full.
 const MOST: usize = 1_000;
-
-/// A problem in a scene file, or in a pipeline file.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct Finding {
-    /// The check that found it: `file`, `schema`, `sense`, `id`, `secret`, `text` or `private` for a pool; `pipeline`,
-    /// `book` or `model` for a pipeline file.
-    pub check: &'static str,
-    /// The file.
-    pub path: PathBuf,
-    /// The line, from 1; null for the file as a whole.
-    pub line: Option<u32>,
-    /// The column in characters, from 1.
-    pub column: Option<u32>,
-    /// The scene's id, if readable.
-    pub scene: Option<String>,
-    /// The field, such as `dialogue[3].speaker`; null if the message names it.
-    pub field: Option<String>,
-    /// The message.
-    pub message: String,
-    /// What is expected instead.
-    pub expected: Option<String>,
-    /// The most similar known name.
-    pub nearest: Option<String>,
-    /// What to do about it.
-    pub remedy: &'static str,
-}
 
 /// Returns the remedy for findings of a check.
 fn remedy(check: &str) -> &'static str {

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::findings::{Findings, Spot};
-use crate::pipeline::RunError;
+use crate::dataset::error::DatasetError;
 use crate::store::{Dataset, StoreError, hash_of};
 
 /// The remedy for a missing or unreadable file.
@@ -24,7 +24,7 @@ pub(super) fn check(
     manifest: Option<&Value>,
     findings: &mut Findings,
     notes: &mut Vec<String>,
-) -> Result<(), RunError> {
+) -> Result<(), DatasetError> {
     let there = dataset.files()?;
     shards(&there, findings);
     let named = manifest.and_then(|manifest| manifest["files"].as_object());
@@ -82,7 +82,7 @@ fn shards(files: &[String], findings: &mut Findings) {
 
 /// Reports a file that cannot be read.
 pub(super) fn unreadable(path: &Path, file: &str, error: &StoreError, findings: &mut Findings) {
-    let message = format!("failed to read the file as Parquet: {}", crate::pipeline::run::chain(error));
+    let message = format!("failed to read the file as Parquet: {}", crate::config::error::chain(error));
     let columns = crate::store::broken_columns(path);
     if columns.is_empty() {
         findings.add(Spot::of("file", file), &message, AGAIN);

@@ -6,11 +6,11 @@ use serde_json::Value;
 
 use super::Group;
 use super::findings::Findings;
+use crate::dataset::error::DatasetError;
 use crate::dataset::split::{
     CONFIGS, DEFAULT_SIMILARITY, Params, Relation, Rows, SplitPriority, UNUSED, rows_crossing_splits, similar_rows,
     uncompared_questions,
 };
-use crate::pipeline::RunError;
 use crate::schema::ByLanguage;
 use crate::store::{StoreError, Table};
 
@@ -69,7 +69,7 @@ impl Leaks {
     }
 
     /// Adds the rows of a group.
-    pub(super) fn add(&mut self, group: &Group<'_>, frame: &DataFrame) -> Result<(), RunError> {
+    pub(super) fn add(&mut self, group: &Group<'_>, frame: &DataFrame) -> Result<(), DatasetError> {
         let Some(rows) = &mut self.rows else { return Ok(()) };
         let added = rows.add(&self.config, &self.params, frame);
         added.map_err(|source| StoreError::Rows { path: group.file.into(), source })?;

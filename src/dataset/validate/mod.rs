@@ -26,7 +26,7 @@ use std::path::Path;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::pipeline::RunError;
+use crate::dataset::error::DatasetError;
 use crate::store::{Dataset, DatasetLocation, Table};
 use findings::{Findings, Spot};
 use row_group::Group;
@@ -72,7 +72,7 @@ const ORDER: [&str; 8] =
     ["scenes", "characters", "roles", "conversations", "samples", "role_specific", "role_general", "rejected"];
 
 /// Validates a data set.
-pub fn audit(place: &DatasetLocation) -> Result<Audit, RunError> {
+pub fn audit(place: &DatasetLocation) -> Result<Audit, DatasetError> {
     let dataset = Dataset::open(&place.dataset)?;
     let mut findings = Findings::of(place.run.is_some());
     let manifest = place.run.as_deref().and_then(|run| manifest(run, &mut findings));

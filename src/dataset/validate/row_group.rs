@@ -4,7 +4,7 @@ use polars::prelude::{DataFrame, PolarsError};
 
 use super::findings::Spot;
 use crate::cells::Cells;
-use crate::pipeline::RunError;
+use crate::dataset::error::DatasetError;
 use crate::store::StoreError;
 
 /// A row group: its columns and its position.
@@ -25,7 +25,7 @@ impl<'a> Group<'a> {
         split: &'a str,
         first: usize,
         frame: &DataFrame,
-    ) -> Result<Self, RunError> {
+    ) -> Result<Self, DatasetError> {
         let columns = frame.columns().iter();
         let columns = columns.map(|column| Ok((column.name().to_string(), Cells::new(column)?)));
         let columns: Result<Vec<_>, PolarsError> = columns.collect();

@@ -14,7 +14,7 @@ use super::privacy::Privacy;
 use super::references::References;
 use super::values::Values;
 use super::{Audit, Group, card, files, schema, texts};
-use crate::pipeline::RunError;
+use crate::dataset::error::DatasetError;
 use crate::store::{self, Dataset, Table};
 
 /// The state of all checks.
@@ -89,7 +89,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Reads the tables of one config.
-    pub(super) fn config(&mut self, tables: &[&Table]) -> Result<(), RunError> {
+    pub(super) fn config(&mut self, tables: &[&Table]) -> Result<(), DatasetError> {
         let config = tables[0].config.as_str();
         let Some(expected) = crate::stages::export::expected(config)? else {
             self.notes.push(format!("unknown config `{config}`; only its texts were checked"));
@@ -126,7 +126,7 @@ impl<'a> Walk<'a> {
         expected: &DataFrame,
         values: &Values,
         leaks: &mut Leaks,
-    ) -> Result<(usize, bool), RunError> {
+    ) -> Result<(usize, bool), DatasetError> {
         let mut height = 0;
         let mut has_ids = true;
         let groups = match store::groups(path, None) {
@@ -166,7 +166,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Reads the tables of an unknown config, of which only the texts are checked.
-    fn unknown(&mut self, tables: &[&Table]) -> Result<(), RunError> {
+    fn unknown(&mut self, tables: &[&Table]) -> Result<(), DatasetError> {
         for (table, path) in tables.iter().flat_map(|table| table.files.iter().map(move |path| (table, path))) {
             let file = self.dataset.relative(path);
             let mut height = 0;
@@ -183,10 +183,10 @@ impl<'a> Walk<'a> {
                 })
             });
             let read =
-                groups.map_err(RunError::from).and_then(|mut groups| groups.find(Result::is_err).unwrap_or(Ok(())));
+                groups.map_err(DatasetError::from).and_then(|mut groups| groups.find(Result::is_err).unwrap_or(Ok(())));
             match read {
                 Ok(()) => {}
-                Err(RunError::Store(error)) => {
+                Err(DatasetError::Store(error)) => {
                     files::unreadable(path, &file, &error, &mut self.findings);
                     self.unread.insert(table.config.clone());
                 }

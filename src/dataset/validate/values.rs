@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::Group;
 use super::findings::Findings;
-use crate::config::schemas::inlined;
+use crate::config::document::json_schema::inlined;
 use crate::schema::{Character, Conversation, Reject, RoleGeneral, RoleProfile, RoleSpecific, Sample, Scene};
 
 const REMEDY: &str = "correct the value (docs/dataset.md lists the columns), or build again";

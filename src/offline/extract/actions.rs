@@ -7,7 +7,7 @@ use regex::Regex;
 use crate::schema::{ByLanguage, Language};
 use crate::stages::extract::FindScenes;
 use crate::stages::extract::asks::{CastHint, SentenceHint};
-use crate::stages::extract::lexicon::Words;
+use crate::stages::extract::lexicon::Patterns;
 
 struct Rules {
     /// Text before a quotation that is only thought.
@@ -56,7 +56,7 @@ pub(super) fn is_thought(language: Language, before: &str, after: &str) -> bool 
 }
 
 /// Returns the speaker's action in a sentence next to an utterance, as a phrase without a subject.
-pub(super) fn deed(ask: &FindScenes, hint: &SentenceHint, speaker: &str) -> Option<String> {
+pub(super) fn action_phrase(ask: &FindScenes, hint: &SentenceHint, speaker: &str) -> Option<String> {
     let most = if ask.language == Language::Zh { 26 } else { 90 };
     if hint.subject.as_deref() != Some(speaker) || hint.first_person || hint.text.chars().count() > most + 12 {
         return None;
@@ -120,7 +120,7 @@ pub(super) fn phrase(ask: &FindScenes, phrase: &str, speaker: &str, most: usize)
     let clean =
         !phrase.contains(['“', '”', '"', '「', '」', '\n', '(', ')', '（', '）', '?', '？', '!', '！', ':', '：']);
     let told = begins && clean && (2..=most).contains(&length) && !rules.no_deed.is_match(phrase);
-    let outside = !Words::of(ask.language).is_first_person(phrase);
+    let outside = !Patterns::of(ask.language).is_first_person(phrase);
     let words = ask.language == Language::Zh || phrase.split_whitespace().count() >= 2;
     (told && outside && words).then(|| phrase.to_owned())
 }
@@ -134,9 +134,9 @@ fn others<'a>(ask: &'a FindScenes, speaker: &'a str) -> impl Iterator<Item = &'a
 pub(super) fn event(language: Language, hint: &SentenceHint) -> Option<String> {
     let (least, most) = if language == Language::Zh { (5, 50) } else { (18, 150) };
     let length = hint.text.chars().count();
-    let words = Words::of(language);
+    let words = Patterns::of(language);
     let fits = hint.people.is_empty()
-        && hint.alone
+        && hint.is_standalone
         && !hint.first_person
         && (least..=most).contains(&length)
         && words.happens(&hint.text)

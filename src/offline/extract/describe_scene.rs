@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::motivations::motivations;
 use crate::schema::{Attribute, Language};
 use crate::stages::extract::asks::{CastNotes, SentenceHint};
-use crate::stages::extract::lexicon::{Key, Words, join, quoted};
+use crate::stages::extract::lexicon::{Patterns, ProfileKey, join, quoted};
 use crate::stages::extract::{DescribeScene, Profile, SceneDescription};
 
 /// Describes a scene.
@@ -34,11 +34,14 @@ fn worldview(ask: &DescribeScene) -> String {
 
 /// Returns the narration before the first utterance, and who is present.
 fn situation(ask: &DescribeScene) -> String {
-    let words = Words::of(ask.language);
+    let words = Patterns::of(ask.language);
     let most = if ask.language == Language::Zh { 120 } else { 300 };
     let fits = |hint: &&SentenceHint| {
         let told = !hint.people.is_empty() || hint.first_person || words.setting(&hint.text) > 0;
-        hint.alone && told && hint.text.chars().count() <= most && (!hint.first_person || ask.teller.is_some())
+        hint.is_standalone
+            && told
+            && hint.text.chars().count() <= most
+            && (!hint.first_person || ask.narrator.is_some())
     };
     let mut told: Vec<&SentenceHint> = ask.before.iter().filter(fits).collect();
     // A fragment says little about the situation, unless there is nothing else.
@@ -63,14 +66,14 @@ fn situation(ask: &DescribeScene) -> String {
         chosen.extend(early.filter(cast).take(1));
     }
     let earlier = ask.earlier.iter().filter(|_| chosen.is_empty()).find(fits).map(|hint| {
-        let told = tell(&[hint], ask.teller.as_deref(), ask.language);
+        let told = tell(&[hint], ask.narrator.as_deref(), ask.language);
         match ask.language {
             Language::En => format!("Shortly before: {told}"),
             Language::Zh => format!("此前，{told}"),
         }
     });
     let mut parts: Vec<String> = place(&ask.chapter).into_iter().collect();
-    parts.push(tell(&chosen, ask.teller.as_deref(), ask.language));
+    parts.push(tell(&chosen, ask.narrator.as_deref(), ask.language));
     parts.extend(earlier);
     parts.retain(|part| !part.is_empty());
     let names: Vec<String> = ask.cast.iter().map(|member| member.name.clone()).collect();
@@ -91,17 +94,18 @@ fn situation(ask: &DescribeScene) -> String {
 fn silent(ask: &DescribeScene, before: &[&SentenceHint]) -> Vec<String> {
     let mut times: BTreeMap<&str, usize> = BTreeMap::new();
     let within = ask.after.iter().filter_map(|hint| Some((hint.subject.as_deref()?, 1)));
-    let teller = |hint: &SentenceHint| ask.teller.as_deref().filter(|_| hint.first_person).map(|teller| (teller, 1));
+    let narrator =
+        |hint: &SentenceHint| ask.narrator.as_deref().filter(|_| hint.first_person).map(|narrator| (narrator, 1));
     let told = before.iter().filter_map(|hint| Some((hint.subject.as_deref()?, 2)));
-    for (name, weight) in within.chain(told).chain(ask.after.iter().filter_map(teller)) {
+    for (name, weight) in within.chain(told).chain(ask.after.iter().filter_map(narrator)) {
         *times.entry(name).or_default() += weight;
     }
     let cast = |name: &str| ask.cast.iter().any(|member| member.name == name);
     // A person with only a demonstrative may be one of the speakers.
     let pointed = |name: &str| name.starts_with(['那', '这', '這']) || name.chars().count() < 2;
-    let there = times
-        .into_iter()
-        .filter(|(name, times)| *times >= 2 && !cast(name) && !pointed(name) && !Words::is_group(ask.language, name));
+    let there = times.into_iter().filter(|(name, times)| {
+        *times >= 2 && !cast(name) && !pointed(name) && !Patterns::is_group(ask.language, name)
+    });
     there.take(4).map(|(name, _)| name.to_owned()).collect()
 }
 
@@ -116,21 +120,21 @@ fn place(chapter: &str) -> Option<String> {
 }
 
 /// Joins sentences; first-person narration is attributed to the narrator.
-pub(super) fn tell(hints: &[&SentenceHint], teller: Option<&str>, language: Language) -> String {
+pub(super) fn tell(hints: &[&SentenceHint], narrator: Option<&str>, language: Language) -> String {
     let told: Vec<String> = hints.iter().map(|hint| hint.text.clone()).collect();
     let told = join(&told, language);
-    match (teller.filter(|_| hints.iter().any(|hint| hint.first_person)), language) {
-        (Some(teller), Language::En) => format!("As {teller} tells it: {}", quoted(&told)),
-        (Some(teller), Language::Zh) => format!("{teller}自述：{}", quoted(&told)),
+    match (narrator.filter(|_| hints.iter().any(|hint| hint.first_person)), language) {
+        (Some(narrator), Language::En) => format!("As {narrator} tells it: {}", quoted(&told)),
+        (Some(narrator), Language::Zh) => format!("{narrator}自述：{}", quoted(&told)),
         (None, _) => told,
     }
 }
 
 /// Returns the notes grouped by key.
 fn profile(ask: &DescribeScene, member: &CastNotes) -> Profile {
-    let mut by_key: BTreeMap<Key, Vec<String>> = BTreeMap::new();
+    let mut by_key: BTreeMap<ProfileKey, Vec<String>> = BTreeMap::new();
     for note in &member.notes {
-        if let Some(key) = Key::of(&note.key) {
+        if let Some(key) = ProfileKey::of(&note.key) {
             by_key.entry(key).or_default().push(note.text.clone());
         }
     }
@@ -147,8 +151,9 @@ pub(super) mod tests {
     use super::super::find_scenes;
     use super::*;
     use crate::stages::extract::fixtures::{EN_PEOPLE, ZH_PEOPLE, attribution, chunk, facts, length};
-    use crate::stages::extract::grounding::Ground;
-    use crate::stages::extract::{Carry, Params, describe_scene, find_scenes, scenes};
+    use crate::stages::extract::grounding::PassageIndex;
+    use crate::stages::extract::requests::{describe_scene, find_scenes};
+    use crate::stages::extract::{Carry, Params, scenes};
 
     /// The question about the only scene of a text in which Anna and Boris, or 陆平 and 周老七, take turns.
     pub(in super::super) fn ask(language: Language, text: &str) -> DescribeScene {
@@ -157,7 +162,8 @@ pub(super) mod tests {
         let chunk = chunk(language, text, 0, 0, length(text));
         let params = Params { min_utterances: 2, ..Params::default() };
         let found = find_scenes::scenes(&find_scenes(&params, &book, &chunk, None));
-        let draft = scenes::drafts(found, &params, &book, &chunk, &Ground::new(&book, 0, chunk.end), None).remove(0);
+        let draft =
+            scenes::drafts(found, &params, &book, &chunk, &PassageIndex::new(&book, 0, chunk.end), None).remove(0);
         describe_scene(&book, 0, &draft, &Carry::default())
     }
 
@@ -184,7 +190,7 @@ pub(super) mod tests {
             people: Vec::new(),
             subject: None,
             after: String::new(),
-            alone: true,
+            is_standalone: true,
             first_person: true,
         };
         assert_eq!(tell(&[&hint], Some("Anna"), Language::En), "As Anna tells it: “I came to the mill.”");

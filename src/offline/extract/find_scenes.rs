@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use super::actions::event;
-use super::passage::{Line, Stretch};
+use super::passage::{Line, Passage};
 use super::salience::prominence;
 use super::scene_boundaries::{Cut, Gap, cuts, most_characters, turns};
 use super::summary::summary;
-use super::utterances::{add_deeds, lines};
+use super::utterances::{add_actions, lines};
 use crate::schema::{Language, Utterance};
-use crate::stages::extract::book_index::narration::one_line;
+use crate::stages::extract::book_index::sentences::one_line;
 use crate::stages::extract::{FindScenes, FoundLine, FoundScene, FoundScenes};
 
 /// Utterances of one scene, with the earliest start and the latest end of its text.
@@ -21,9 +21,9 @@ struct Run<'a, 'b> {
 
 /// Finds the scenes of a passage.
 pub(super) fn scenes(ask: &FindScenes) -> FoundScenes {
-    let text = Stretch::new(ask);
+    let text = Passage::new(ask);
     let mut lines = lines(&text);
-    add_deeds(&text, &mut lines);
+    add_actions(&text, &mut lines);
     let runs = runs(&text, &lines);
     let mut scenes: Vec<FoundScene> = Vec::new();
     let mut last_end = ask.start;
@@ -33,7 +33,7 @@ pub(super) fn scenes(ask: &FindScenes) -> FoundScenes {
         if spoken.len() < ask.min_utterances as usize || speakers.len() < 2 {
             continue;
         }
-        let (start, end) = stretch(&text, &run);
+        let (start, end) = text_range(&text, &run);
         last_end = run.lines[run.lines.len() - 1].end;
         let mut characters: Vec<String> = Vec::new();
         for line in run.lines {
@@ -65,7 +65,7 @@ pub(super) fn scenes(ask: &FindScenes) -> FoundScenes {
 }
 
 /// Builds the dialogue of a scene, adding an environment event now and then, but never before the first utterance.
-fn dialogue(text: &Stretch<'_>, lines: &[Line<'_>]) -> Vec<FoundLine> {
+fn dialogue(text: &Passage<'_>, lines: &[Line<'_>]) -> Vec<FoundLine> {
     let mut dialogue: Vec<FoundLine> = Vec::new();
     let mut since = 0;
     for (at, line) in lines.iter().enumerate() {
@@ -91,7 +91,7 @@ fn dialogue(text: &Stretch<'_>, lines: &[Line<'_>]) -> Vec<FoundLine> {
 }
 
 /// Splits the utterances at scene boundaries, then merges short runs with a neighbour and splits long ones.
-fn runs<'a, 'b>(text: &Stretch<'_>, lines: &'b [Line<'a>]) -> Vec<Run<'a, 'b>> {
+fn runs<'a, 'b>(text: &Passage<'_>, lines: &'b [Line<'a>]) -> Vec<Run<'a, 'b>> {
     let ask = text.ask;
     let gap = |at: usize| {
         let (before, after) = (&lines[at], &lines[at + 1]);
@@ -124,7 +124,7 @@ fn runs<'a, 'b>(text: &Stretch<'_>, lines: &'b [Line<'a>]) -> Vec<Run<'a, 'b>> {
     let mut parts: Vec<(usize, usize, Option<u32>)> = Vec::new();
     for (start, end, turn) in runs {
         let mut even_parts = Vec::new();
-        even(start, end, most, &|at| lines[at + 1].start - lines[at].end, &mut even_parts);
+        split_evenly(start, end, most, &|at| lines[at + 1].start - lines[at].end, &mut even_parts);
         parts.extend(even_parts.into_iter().map(|part| (part.0, part.1, turn.filter(|_| part.0 == start))));
     }
     let mut found: Vec<Run<'a, 'b>> = Vec::new();
@@ -138,7 +138,7 @@ fn runs<'a, 'b>(text: &Stretch<'_>, lines: &'b [Line<'a>]) -> Vec<Run<'a, 'b>> {
 }
 
 /// Splits a run into even parts of at most `most` utterances, each at the widest gap near the ideal position.
-fn even(start: usize, end: usize, most: usize, gap: &dyn Fn(usize) -> u32, parts: &mut Vec<(usize, usize)>) {
+fn split_evenly(start: usize, end: usize, most: usize, gap: &dyn Fn(usize) -> u32, parts: &mut Vec<(usize, usize)>) {
     let mut start = start;
     while end - start > most {
         let count = (end - start).div_ceil(most);
@@ -157,7 +157,7 @@ fn even(start: usize, end: usize, most: usize, gap: &dyn Fn(usize) -> u32, parts
 }
 
 /// Returns the range of a scene's text: its utterances and the narration just before them.
-fn stretch(text: &Stretch<'_>, run: &Run<'_, '_>) -> (u32, u32) {
+fn text_range(text: &Passage<'_>, run: &Run<'_, '_>) -> (u32, u32) {
     let ask = text.ask;
     let (first, last) = (&run.lines[0], &run.lines[run.lines.len() - 1]);
     let paragraphs = &ask.paragraphs[..first.paragraph.min(ask.paragraphs.len())];
@@ -201,8 +201,9 @@ fn words(text: &str, language: Language, last: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stages::extract::Params;
     use crate::stages::extract::fixtures::{EN_PEOPLE, attribution, chunk, facts, length};
-    use crate::stages::extract::{Params, find_scenes};
+    use crate::stages::extract::requests::find_scenes;
 
     /// The number of utterances in each scene.
     fn found(text: &str, speakers: &[usize], params: &Params) -> Vec<usize> {

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use crate::schema::{Language, Motivation, Utterance};
 use crate::stages::extract::DescribeScene;
 use crate::stages::extract::asks::CastNotes;
-use crate::stages::extract::book_index::narration::sentences;
-use crate::stages::extract::lexicon::{Words, quoted};
+use crate::stages::extract::book_index::sentences::sentences;
+use crate::stages::extract::lexicon::{Patterns, quoted};
 use crate::text::content_words;
 
 /// A sentence that a character says in the scene.
@@ -108,19 +108,19 @@ fn motivation(ask: &DescribeScene, member: &CastNotes, spoken_of: &BTreeMap<Stri
 
 /// Returns the sentence of narration that states a character's aim.
 fn aim<'a>(ask: &'a DescribeScene, member: &CastNotes) -> Option<&'a str> {
-    let words = Words::of(ask.language);
+    let words = Patterns::of(ask.language);
     let (least, most) = if ask.language == Language::Zh { (10, 60) } else { (24, 180) };
     ask.before
         .iter()
         .chain(&ask.after)
-        .filter(|hint| hint.subject.as_ref() == Some(&member.name) && hint.alone && !hint.first_person)
+        .filter(|hint| hint.subject.as_ref() == Some(&member.name) && hint.is_standalone && !hint.first_person)
         .find(|hint| (least..=most).contains(&hint.text.chars().count()) && words.tells_aims(&hint.after))
         .map(|hint| hint.text.as_str())
 }
 
 /// Finds what a character wants in what it says; among the sentences of a kind, the one most on topic.
 fn want(language: Language, said: &[Said]) -> Option<Want<'_>> {
-    let words = Words::of(language);
+    let words = Patterns::of(language);
     // Two content words in a Chinese question say as much as three in an English one.
     let (least, most, matter) = if language == Language::Zh { (7, 60, 2) } else { (20, 180, 3) };
     let fits = |said: &Said, least: usize, most: usize| (least..=most).contains(&said.text.chars().count());

@@ -17,13 +17,13 @@ pub(super) struct Line<'a> {
 }
 
 /// The text of a passage, sliced by code points.
-pub(super) struct Stretch<'a> {
+pub(super) struct Passage<'a> {
     pub(super) ask: &'a FindScenes,
     /// The byte offset of each code point.
     bytes: Vec<usize>,
 }
 
-impl<'a> Stretch<'a> {
+impl<'a> Passage<'a> {
     pub(super) fn new(ask: &'a FindScenes) -> Self {
         Self { ask, bytes: ask.text.char_indices().map(|(byte, _)| byte).collect() }
     }

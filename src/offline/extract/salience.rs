@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::passage::{Line, Stretch};
+use super::passage::{Line, Passage};
 
 /// The weights of cast, dialogue and actions.
 const WEIGHTS: [f64; 3] = [0.5, 0.3, 0.2];
@@ -13,7 +13,7 @@ const WEIGHTS: [f64; 3] = [0.5, 0.3, 0.2];
 /// - Cast: the lines of its speakers in the whole book, divided by those of the same number of top speakers.
 /// - Dialogue: its utterances, divided by the maximum of a scene.
 /// - Actions: sentences about a speaker from its first utterance on, divided by its utterances.
-pub(super) fn prominence(text: &Stretch<'_>, end: u32, run: &[Line<'_>]) -> u8 {
+pub(super) fn prominence(text: &Passage<'_>, end: u32, run: &[Line<'_>]) -> u8 {
     let ask = text.ask;
     let said = run.iter().filter(|line| !line.thought);
     let speakers: BTreeSet<&str> = said.clone().map(|line| line.speaker).collect();
@@ -23,8 +23,8 @@ pub(super) fn prominence(text: &Stretch<'_>, end: u32, run: &[Line<'_>]) -> u8 {
     let most: u32 = ask.lines_by_rank.iter().take(speakers.len()).sum();
     let first = run.first().map_or(end, |line| line.start);
     let about = |name: &Option<String>| name.as_deref().is_some_and(|name| speakers.contains(name));
-    let deeds = text.narration(first, end).iter().filter(|sentence| about(&sentence.subject)).count();
-    let shares = [share(own as usize, most as usize), share(lines, ask.max_utterances as usize), share(deeds, lines)];
+    let actions = text.narration(first, end).iter().filter(|sentence| about(&sentence.subject)).count();
+    let shares = [share(own as usize, most as usize), share(lines, ask.max_utterances as usize), share(actions, lines)];
     let whole: f64 = shares.iter().zip(WEIGHTS).map(|(share, weight)| share * weight).sum();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 1 to 100")]
     let prominence = (whole * 99.0).round() as u8 + 1;
@@ -40,10 +40,11 @@ fn share(part: usize, whole: usize) -> f64 {
 mod tests {
     use super::super::find_scenes;
     use crate::schema::Language;
+    use crate::stages::extract::Params;
     use crate::stages::extract::fixtures::{
         EN, EN_PEOPLE, EN_SPEAKERS, ZH, ZH_PEOPLE, attribution, chunk, facts, length,
     };
-    use crate::stages::extract::{Params, find_scenes};
+    use crate::stages::extract::requests::find_scenes;
 
     /// The prominence of each scene.
     fn found(language: Language, text: &str, speakers: &[usize], max_utterances: u32) -> Vec<u8> {
@@ -68,20 +69,20 @@ mod tests {
 
     #[test]
     fn main_characters_long_talk_and_deeds_each_raise_it() {
-        for (language, said, rest, deed) in [
+        for (language, said, rest, action_phrase) in [
             (Language::En, "“Rain again.”\n", "* * *\n", "Anna took the lamp down from its hook.\n"),
             (Language::Zh, "“又下雨了。”\n", "＊＊＊\n", "陆平把灯从钩子上取了下来。\n"),
         ] {
-            let book = |first: usize, second: usize, deeds: usize| {
-                let (talk, deeds) = (said.repeat(first), deed.repeat(deeds));
-                format!("{talk}{deeds}{said}{said}{rest}{}", said.repeat(second))
+            let book = |first: usize, second: usize, actions: usize| {
+                let (talk, actions) = (said.repeat(first), action_phrase.repeat(actions));
+                format!("{talk}{actions}{said}{said}{rest}{}", said.repeat(second))
             };
             let speakers = |first: usize, second: usize| {
                 let main = (0..first + 2).map(|at| at % 2);
                 main.chain((0..second).map(|at| 2 + at % 2)).collect::<Vec<usize>>()
             };
-            let told = |first: usize, second: usize, deeds: usize| {
-                let found = found(language, &book(first, second, deeds), &speakers(first, second), 40);
+            let told = |first: usize, second: usize, actions: usize| {
+                let found = found(language, &book(first, second, actions), &speakers(first, second), 40);
                 assert_eq!(found.len(), 2, "{language}");
                 (found[0], found[1])
             };
@@ -97,8 +98,8 @@ mod tests {
     fn it_is_between_1_and_100() {
         let text = "“Rain again.”\n".repeat(4);
         assert_eq!(found(Language::En, &text, &[0, 1, 0, 1], 4), [80]);
-        let deeds = "“Rain again.”\n".to_owned() + &"Anna took the lamp down from its hook.\n".repeat(9);
-        let text = deeds.clone() + &"“Rain again.”\n".repeat(3);
+        let actions = "“Rain again.”\n".to_owned() + &"Anna took the lamp down from its hook.\n".repeat(9);
+        let text = actions.clone() + &"“Rain again.”\n".repeat(3);
         assert_eq!(found(Language::En, &text, &[0, 1, 0, 1], 4), [100]);
     }
 }

@@ -4,12 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::describe_scene::tell;
-use super::passage::{Line, Stretch};
+use super::passage::{Line, Passage};
 use crate::schema::Language;
 use crate::stages::extract::FindScenes;
 use crate::stages::extract::asks::SentenceHint;
-use crate::stages::extract::book_index::narration::sentences;
-use crate::stages::extract::lexicon::{Words, join, quoted};
+use crate::stages::extract::book_index::sentences::sentences;
+use crate::stages::extract::lexicon::{Patterns, join, quoted};
 use crate::text::{content_words, topics};
 
 /// Returns the topics that recur in a dialogue, most frequent first, at most three.
@@ -35,7 +35,7 @@ fn things(language: Language, run: &[Line<'_>]) -> Vec<String> {
 
 /// Summarizes a scene: the topics of its dialogue or else its central sentences, and for each half the sentence of
 /// narration that says most about the cast.
-pub(super) fn summary(text: &Stretch<'_>, start: u32, end: u32, characters: &[String], run: &[Line<'_>]) -> String {
+pub(super) fn summary(text: &Passage<'_>, start: u32, end: u32, characters: &[String], run: &[Line<'_>]) -> String {
     let ask = text.ask;
     let (least, most) = if ask.language == Language::Zh { (10, 100) } else { (40, 240) };
     let first = run[0].start;
@@ -44,8 +44,8 @@ pub(super) fn summary(text: &Stretch<'_>, start: u32, end: u32, characters: &[St
     for sentence in text.narration(first.max(start), end) {
         let named = sentence.people.iter().filter(|name| characters.contains(name)).count().min(2);
         let length = sentence.text.chars().count();
-        let teller = !sentence.first_person || ask.teller.is_some();
-        if named == 0 || !sentence.alone || !(least..=most).contains(&length) || !teller {
+        let narrator = !sentence.first_person || ask.narrator.is_some();
+        if named == 0 || !sentence.is_standalone || !(least..=most).contains(&length) || !narrator {
             continue;
         }
         let subject = usize::from(sentence.subject.as_ref().is_some_and(|name| characters.contains(name)));
@@ -57,13 +57,13 @@ pub(super) fn summary(text: &Stretch<'_>, start: u32, end: u32, characters: &[St
     }
     let told: Vec<&SentenceHint> = best.values().map(|(_, sentence)| *sentence).collect();
     let things = ask.script.list(&things(ask.language, run));
-    let hearts = match (told.len() < 2, things.is_empty()) {
-        (true, true) => hearts(ask, run, 2),
-        (true, false) | (false, true) => hearts(ask, run, 1),
+    let key_sentences = match (told.len() < 2, things.is_empty()) {
+        (true, true) => key_sentences(ask, run, 2),
+        (true, false) | (false, true) => key_sentences(ask, run, 1),
         (false, false) => Vec::new(),
     };
     let mut parts: Vec<String> = Vec::new();
-    if !things.is_empty() || hearts.is_empty() {
+    if !things.is_empty() || key_sentences.is_empty() {
         let cast = ask.script.list(&characters[..characters.len().min(6)]);
         parts.push(match (ask.language, things.is_empty()) {
             (Language::En, true) => format!("{cast} talk."),
@@ -74,11 +74,11 @@ pub(super) fn summary(text: &Stretch<'_>, start: u32, end: u32, characters: &[St
     }
     // First-person narration stays together, the rest is in book order.
     if told.iter().any(|sentence| sentence.first_person) {
-        parts.extend(hearts.into_iter().map(|(_, said)| said));
-        parts.push(tell(&told, ask.teller.as_deref(), ask.language));
+        parts.extend(key_sentences.into_iter().map(|(_, said)| said));
+        parts.push(tell(&told, ask.narrator.as_deref(), ask.language));
     } else {
         let told = told.into_iter().map(|sentence| (sentence.start, sentence.text.clone()));
-        let mut all: Vec<(u32, String)> = hearts.into_iter().chain(told).collect();
+        let mut all: Vec<(u32, String)> = key_sentences.into_iter().chain(told).collect();
         all.sort_by_key(|(start, _)| *start);
         parts.extend(all.into_iter().map(|(_, part)| part));
     }
@@ -93,7 +93,7 @@ pub(super) fn summary(text: &Stretch<'_>, start: u32, end: u32, characters: &[St
 }
 
 /// A sentence of a dialogue, with the index of its utterance.
-struct Heart {
+struct KeySentence {
     weight: usize,
     line: usize,
     text: String,
@@ -101,16 +101,16 @@ struct Heart {
 
 /// Returns the central sentences of a dialogue with their offsets, in book order: the one that shares most words with
 /// the rest, and if `count` is 2, the best one by another speaker.
-fn hearts(ask: &FindScenes, run: &[Line<'_>], count: usize) -> Vec<(u32, String)> {
+fn key_sentences(ask: &FindScenes, run: &[Line<'_>], count: usize) -> Vec<(u32, String)> {
     let language = ask.language;
-    let mut best = heart(language, run, &|_| true).into_iter().collect::<Vec<Heart>>();
-    if let Some(first) = best.first().map(|heart| run[heart.line].speaker).filter(|_| count > 1) {
-        best.extend(heart(language, run, &|line| line.speaker != first));
+    let mut best = key_sentence(language, run, &|_| true).into_iter().collect::<Vec<KeySentence>>();
+    if let Some(first) = best.first().map(|key_sentence| run[key_sentence.line].speaker).filter(|_| count > 1) {
+        best.extend(key_sentence(language, run, &|line| line.speaker != first));
     }
-    best.sort_by_key(|heart| heart.line);
+    best.sort_by_key(|key_sentence| key_sentence.line);
     let mut before: Option<usize> = None;
     let mut told = Vec::new();
-    for Heart { line, text, .. } in best {
+    for KeySentence { line, text, .. } in best {
         let said = quoted(&text);
         let speaker = run[line].speaker;
         let other = |line: &&Line<'_>| line.speaker != speaker && !line.thought;
@@ -136,7 +136,7 @@ fn hearts(ask: &FindScenes, run: &[Line<'_>], count: usize) -> Vec<(u32, String)
 }
 
 /// Returns the complete sentence that shares most words with the whole dialogue; the longest of equals.
-fn heart(language: Language, run: &[Line<'_>], counts_in: &dyn Fn(&Line<'_>) -> bool) -> Option<Heart> {
+fn key_sentence(language: Language, run: &[Line<'_>], counts_in: &dyn Fn(&Line<'_>) -> bool) -> Option<KeySentence> {
     let (least, most) = if language == Language::Zh { (8, 60) } else { (24, 160) };
     let distinct = |text: &str| content_words(text).into_iter().collect::<BTreeSet<String>>();
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
@@ -145,7 +145,7 @@ fn heart(language: Language, run: &[Line<'_>], counts_in: &dyn Fn(&Line<'_>) -> 
             *counts.entry(word).or_default() += 1;
         }
     }
-    let mut best: Option<(usize, Heart)> = None;
+    let mut best: Option<(usize, KeySentence)> = None;
     for (at, line) in run.iter().enumerate().filter(|(_, line)| !line.thought && counts_in(line)) {
         for (start, end, closed) in sentences(&line.speech) {
             let text = line.speech[start..end].trim();
@@ -155,14 +155,14 @@ fn heart(language: Language, run: &[Line<'_>], counts_in: &dyn Fn(&Line<'_>) -> 
                 continue;
             }
             // A sentence that depends on the previous one is used only if there is no other.
-            let leans = Words::of(language).leans(text);
+            let leans = Patterns::of(language).leans(text);
             let weight: usize =
                 distinct(text).iter().map(|word| counts.get(word).copied().unwrap_or(0).saturating_sub(1)).sum();
             let weight = if leans { 0 } else { weight + 1 };
             if best.as_ref().is_none_or(|(long, best)| (weight, length) > (best.weight, *long)) {
-                best = Some((length, Heart { weight, line: at, text: text.to_owned() }));
+                best = Some((length, KeySentence { weight, line: at, text: text.to_owned() }));
             }
         }
     }
-    best.map(|(_, heart)| heart)
+    best.map(|(_, key_sentence)| key_sentence)
 }

@@ -1,22 +1,22 @@
 //! Builds utterances from the attributed quotations of a passage: joins interrupted speech, adds actions, drops terms in quotation marks.
 
-use super::actions::{deed, is_thought, phrase};
-use super::passage::{Line, Stretch};
+use super::actions::{action_phrase, is_thought, phrase};
+use super::passage::{Line, Passage};
 use crate::schema::Language;
 use crate::stages::extract::FindScenes;
 use crate::stages::extract::asks::QuotationHint;
-use crate::stages::extract::book_index::standalone_sentence::written;
-use crate::stages::extract::lexicon::Words;
+use crate::stages::extract::book_index::standalone_sentence::normalized_marks;
+use crate::stages::extract::lexicon::Patterns;
 use crate::text::lead_word;
 
 /// Returns the utterances of a passage, in order.
-pub(super) fn lines<'a>(text: &Stretch<'a>) -> Vec<Line<'a>> {
+pub(super) fn lines<'a>(text: &Passage<'a>) -> Vec<Line<'a>> {
     let ask = text.ask;
     let mut lines: Vec<Line<'_>> = Vec::new();
     for quotation in &ask.quotations {
         let Some(speaker) = quotation.speaker.as_deref() else { continue };
         if !quotation.text.chars().any(char::is_alphanumeric)
-            || Words::is_group(ask.language, speaker)
+            || Patterns::is_group(ask.language, speaker)
             || is_label(text, quotation)
         {
             continue;
@@ -30,7 +30,7 @@ pub(super) fn lines<'a>(text: &Stretch<'a>) -> Vec<Line<'a>> {
         let thought = is_thought(ask.language, before, text.cut(quotation.end, quotation.end + 60));
         let most = if ask.language == Language::Zh { 24 } else { 80 };
         let action = || phrase(ask, strip_subject(ask, speaker, quotation.action.as_deref()?)?, speaker, most);
-        let words = written(&quotation.text);
+        let words = normalized_marks(&quotation.text);
         match lines.last_mut() {
             Some(line) if line.paragraph == paragraph && line.speaker == speaker && line.thought == thought => {
                 join_speech(&mut line.speech, text.cut(line.end, quotation.start), &words, ask.language);
@@ -87,18 +87,19 @@ fn strip_subject<'t>(ask: &FindScenes, speaker: &str, action: &'t str) -> Option
 }
 
 /// Adds the speaker's action told just before an utterance, or just after it in the same paragraph.
-pub(super) fn add_deeds(text: &Stretch<'_>, lines: &mut [Line<'_>]) {
+pub(super) fn add_actions(text: &Passage<'_>, lines: &mut [Line<'_>]) {
     for at in 0..lines.len() {
         let from = if at == 0 { lines[at].start.saturating_sub(400).max(text.ask.start) } else { lines[at - 1].end };
         if lines[at].action.is_none() {
             let before = text.narration(from, lines[at].start);
-            lines[at].action = before.iter().rev().take(2).find_map(|hint| deed(text.ask, hint, lines[at].speaker));
+            lines[at].action =
+                before.iter().rev().take(2).find_map(|hint| action_phrase(text.ask, hint, lines[at].speaker));
         }
         if lines[at].action.is_none() {
             let until = text.ask.paragraphs.get(lines[at].paragraph).map_or(lines[at].end, |paragraph| paragraph.end);
             let until = lines.get(at + 1).map_or(until, |next| next.start.min(until));
             let after = text.narration(lines[at].end, until);
-            lines[at].action = after.iter().take(1).find_map(|hint| deed(text.ask, hint, lines[at].speaker));
+            lines[at].action = after.iter().take(1).find_map(|hint| action_phrase(text.ask, hint, lines[at].speaker));
         }
     }
 }
@@ -137,15 +138,15 @@ fn pair(speech: &mut String) {
 }
 
 /// Whether the quotation marks surround a term: a few words without the final punctuation of speech.
-fn is_label(stretch: &Stretch<'_>, quotation: &QuotationHint) -> bool {
-    let (ask, text) = (stretch.ask, quotation.text.trim());
+fn is_label(text_range: &Passage<'_>, quotation: &QuotationHint) -> bool {
+    let (ask, text) = (text_range.ask, quotation.text.trim());
     // A heading may be in capitals and quotation marks.
     let loud = text.chars().filter(|c| c.is_uppercase()).count() > 8 && !text.contains(char::is_lowercase);
     if loud && text.ends_with(char::is_alphanumeric) {
         return true;
     }
     let marked = quotation.start > ask.start
-        && stretch.cut(quotation.start - 1, quotation.start).starts_with(['“', '"', '‘', '「', '『']);
+        && text_range.cut(quotation.start - 1, quotation.start).starts_with(['“', '"', '‘', '「', '『']);
     let short = match ask.language {
         Language::En => text.split_whitespace().count() <= 3,
         Language::Zh => text.chars().count() <= 8,

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use super::{Runner, chain, cores};
+use super::{Runner, cores};
+use crate::config::error::chain;
 use crate::event::Event;
 use crate::pipeline::book_source::Listed;
 use crate::pipeline::error::RunError;

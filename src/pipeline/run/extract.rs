@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{Runner, Tasks, chain, cores};
+use super::{Runner, Tasks, cores};
 use crate::config::ModelEntry;
+use crate::config::error::chain;
 use crate::event::Event;
 use crate::pipeline::book_source::{self, Listed, ReadBook, Rereader};
 use crate::pipeline::error::RunError;

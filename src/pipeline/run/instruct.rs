@@ -7,8 +7,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{Runner, Tasks, chain, cores};
+use super::{Runner, Tasks, cores};
 use crate::attribution;
+use crate::config::error::chain;
 use crate::config::open_books;
 use crate::event::Event;
 use crate::pipeline::error::RunError;

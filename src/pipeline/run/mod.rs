@@ -6,6 +6,7 @@
 mod chunk;
 mod extract;
 mod instruct;
+mod manual_edits;
 mod simulate;
 mod synthesize;
 mod tasks;
@@ -321,16 +322,4 @@ pub fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
 
 fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
-}
-
-/// Formats an error and its causes on one line.
-pub(crate) fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        source = cause.source();
-    }
-    text
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::answer_checks::is_foreign;
+use super::language_check::is_foreign;
 use super::lexicon::Script;
 use crate::llm::Ask;
 use crate::prompt::{PromptError, Prompts};
@@ -58,7 +58,7 @@ pub(crate) struct SentenceHint {
     /// The text after the first mention of the character it is about.
     pub(crate) after: String,
     /// Whether it is understandable without context.
-    pub(crate) alone: bool,
+    pub(crate) is_standalone: bool,
     /// Whether it is narrated in the first person.
     pub(crate) first_person: bool,
 }
@@ -110,7 +110,7 @@ pub struct FindScenes {
     pub(crate) script: Script,
     /// The name of the first-person narrator.
     #[serde(skip)]
-    pub(crate) teller: Option<String>,
+    pub(crate) narrator: Option<String>,
     /// Quotations per character in the whole book, in descending order; used by the offline engine only.
     #[serde(skip)]
     pub(crate) lines_by_rank: Vec<u32>,
@@ -224,7 +224,7 @@ pub struct DescribeScene {
     pub(crate) script: Script,
     /// The name of the first-person narrator.
     #[serde(skip)]
-    pub(crate) teller: Option<String>,
+    pub(crate) narrator: Option<String>,
     /// Narration of the passage before its first utterance.
     #[serde(skip)]
     pub(crate) before: Vec<SentenceHint>,

@@ -1,6 +1,6 @@
 //! Small books with manual attribution, for the tests of this stage.
 
-use super::book_index::BookFacts;
+use super::book_index::BookIndex;
 use crate::attribution::{Attribution, Gender, Paragraph, Person, Quotation, QuotationKind};
 use crate::schema::{Book, Chunk, Language};
 
@@ -50,7 +50,7 @@ pub(crate) fn attribution(text: &str, people: &[(&str, &[&str], Gender)], speake
     attribution
 }
 
-pub(crate) fn facts(language: Language, text: &str, attribution: Attribution) -> BookFacts {
+pub(crate) fn facts(language: Language, text: &str, attribution: Attribution) -> BookIndex {
     let book = Book {
         slug: "a-book".to_owned(),
         title: "A Book".to_owned(),
@@ -60,7 +60,7 @@ pub(crate) fn facts(language: Language, text: &str, attribution: Attribution) ->
         text: text.to_owned(),
         ..Book::default()
     };
-    BookFacts::new(&book, language, std::sync::Arc::from(text), attribution)
+    BookIndex::new(&book, language, std::sync::Arc::from(text), attribution)
 }
 
 /// Cuts a chunk out of a text; offsets in code points.

@@ -1,13 +1,13 @@
 //! Resolves a name written by a model: to a character of the book, also if it is mistyped or shortened, or to a person
 //! that the text mentions but attribution does not know. Other names are rejected.
 
-use super::book_index::BookFacts;
+use super::book_index::BookIndex;
 use super::grounding::tokens::folded;
 use crate::schema::{Utterance, slug};
 use crate::text::is_han;
 
 /// Returns the book's main name for a character, or the name itself if it is unknown.
-pub(super) fn canonical(name: &str, book: &BookFacts) -> String {
+pub(super) fn canonical(name: &str, book: &BookIndex) -> String {
     let name = name.trim().trim_matches(['“', '”', '"', '*']).trim();
     if name.eq_ignore_ascii_case(Utterance::ENVIRONMENT) || matches!(name, "环境" | "環境" | "旁白" | "Narrator")
     {
@@ -18,7 +18,7 @@ pub(super) fn canonical(name: &str, book: &BookFacts) -> String {
 
 /// Returns the name of a speaker or participant in a passage; `None` if neither the book's characters nor the passage
 /// have it.
-pub(super) fn known(name: &str, book: &BookFacts, stretch: &str) -> Option<String> {
+pub(super) fn known(name: &str, book: &BookIndex, text_range: &str) -> Option<String> {
     let bare = name.split(['(', '（', '[', '【']).next().unwrap_or_default();
     let name = canonical(bare, book);
     let is_known = name == Utterance::ENVIRONMENT
@@ -30,7 +30,7 @@ pub(super) fn known(name: &str, book: &BookFacts, stretch: &str) -> Option<Strin
     if let Some(person) = only(book, |other| is_same(&name, other)) {
         return Some(book.person(person).name.clone());
     }
-    if stands_in(&name, stretch) {
+    if stands_in(&name, text_range) {
         return Some(name);
     }
     let person =
@@ -39,7 +39,7 @@ pub(super) fn known(name: &str, book: &BookFacts, stretch: &str) -> Option<Strin
 }
 
 /// Returns the person with a matching name, if there is exactly one.
-fn only(book: &BookFacts, fits: impl Fn(&str) -> bool) -> Option<usize> {
+fn only(book: &BookIndex, fits: impl Fn(&str) -> bool) -> Option<usize> {
     let people = book.attribution.people.iter().enumerate().filter(|(_, person)| !person.name.is_empty());
     let mut fit = people.filter(|(_, person)| person.aliases.iter().chain([&person.name]).any(|other| fits(other)));
     let (index, _) = fit.next()?;
@@ -84,20 +84,20 @@ fn shortens(name: &str, other: &str) -> bool {
 }
 
 /// Whether a passage mentions a person, possibly by trade; `Guard 2` needs a guard.
-fn stands_in(name: &str, stretch: &str) -> bool {
+fn stands_in(name: &str, text_range: &str) -> bool {
     let name = plain(name);
     if name.chars().any(is_han) {
         let bare = name.trim_end_matches(|c: char| "甲乙丙丁戊一二三四五".contains(c) || c.is_numeric());
         let fold = |text: &str| text.chars().map(folded).collect::<String>();
-        return bare.chars().count() > 1 && fold(stretch).contains(bare);
+        return bare.chars().count() > 1 && fold(text_range).contains(bare);
     }
-    let stretch = stretch.to_lowercase();
+    let text_range = text_range.to_lowercase();
     let has = |word: &str| {
         let letter = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
         let whole = |at: usize| {
-            !letter(stretch[..at].chars().next_back()) && !letter(stretch[at + word.len()..].chars().next())
+            !letter(text_range[..at].chars().next_back()) && !letter(text_range[at + word.len()..].chars().next())
         };
-        stretch.match_indices(word).any(|(at, _)| whole(at))
+        text_range.match_indices(word).any(|(at, _)| whole(at))
     };
     let mut words = name.split(' ').filter(|word| word.len() > 2 && *word != "the").peekable();
     words.peek().is_some() && words.all(has)

@@ -6,10 +6,10 @@ use std::fmt::Write as _;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Params;
-use super::answer_checks::is_foreign;
-use super::book_index::BookFacts;
-use super::grounding::{Found, Ground, Taken};
+use super::book_index::BookIndex;
+use super::grounding::{Found, MatchedRanges, PassageIndex};
+use super::language_check::is_foreign;
+use super::params::Params;
 use super::scenes::{Draft, round};
 use crate::llm::{Ask, AskError, Model};
 use crate::prompt::{PromptError, Prompts};
@@ -86,8 +86,8 @@ impl RepairLines {
 pub(super) async fn repair(
     model: &Model,
     params: &Params,
-    book: &BookFacts,
-    ground: &Ground<'_>,
+    book: &BookIndex,
+    ground: &PassageIndex<'_>,
     draft: &mut Draft,
 ) -> Result<Vec<Reject>, AskError> {
     let mut rejects = Vec::new();
@@ -113,14 +113,19 @@ pub(super) async fn repair(
 }
 
 /// Drops the utterances that were not found, with one reject each.
-pub(super) fn leave_out(draft: &mut Draft, params: &Params, book: &BookFacts, ground: &Ground<'_>) -> Vec<Reject> {
+pub(super) fn drop_missing(
+    draft: &mut Draft,
+    params: &Params,
+    book: &BookIndex,
+    ground: &PassageIndex<'_>,
+) -> Vec<Reject> {
     let id = draft.id(book);
     let missing = draft.missing();
     let mut rejects = Vec::new();
     for &at in &missing {
         let line = &draft.dialogue[at];
         let speech = line.speech.as_deref().unwrap_or_default();
-        let found = ground.find(speech, 0, params.min_similarity, &Taken::default());
+        let found = ground.find(speech, 0, params.min_similarity, &MatchedRanges::default());
         let mut detail = format!("{} says “{speech}”", line.speaker);
         if let Some(alteration) = &found.alteration {
             let quoted = |words: &str| if words.is_empty() { "nothing".to_owned() } else { format!("“{words}”") };
@@ -144,7 +149,7 @@ fn is_translated(draft: &Draft, language: Language) -> bool {
     missing.iter().filter(speech).count() * 2 > missing.len()
 }
 
-fn ask(params: &Params, book: &BookFacts, ground: &Ground<'_>, draft: &Draft, shown: &[usize]) -> RepairLines {
+fn ask(params: &Params, book: &BookIndex, ground: &PassageIndex<'_>, draft: &Draft, shown: &[usize]) -> RepairLines {
     let taken = draft.taken();
     let lines = (1..).zip(shown).map(|(number, &at)| {
         let line = &draft.dialogue[at];
@@ -168,13 +173,13 @@ fn ask(params: &Params, book: &BookFacts, ground: &Ground<'_>, draft: &Draft, sh
 }
 
 /// Returns the words of the book where the utterance differs from them in one place.
-fn words(found: &Found, ground: &Ground<'_>) -> Option<String> {
+fn words(found: &Found, ground: &PassageIndex<'_>) -> Option<String> {
     let place = found.nearest.filter(|_| found.alteration.is_some())?;
     Some(ground.said(place))
 }
 
 /// Applies repaired utterances whose range is not matched to another one.
-fn take(answer: RepairedLines, shown: &[usize], params: &Params, ground: &Ground<'_>, draft: &mut Draft) {
+fn take(answer: RepairedLines, shown: &[usize], params: &Params, ground: &PassageIndex<'_>, draft: &mut Draft) {
     for line in answer.lines {
         let Some(&at) = (line.number as usize).checked_sub(1).and_then(|number| shown.get(number)) else { continue };
         let Some(speech) = line.speech.map(|speech| speech.trim().to_owned()).filter(|speech| !speech.is_empty())

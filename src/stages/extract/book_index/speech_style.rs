@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::narration::Names;
+use super::names::Names;
 use crate::attribution::Attribution;
 use crate::schema::Language;
 use crate::stages::extract::lexicon::{Script, english, list, quoted};
@@ -142,7 +142,7 @@ struct Point {
 
 /// The speech styles of a book's people.
 #[derive(Debug, Default)]
-pub(crate) struct Manners {
+pub(crate) struct SpeechStyles {
     all: Vec<Point>,
     own: Vec<Vec<Point>>,
     /// Openings with the number of quotations that have each; index 0 means none.
@@ -154,7 +154,7 @@ pub(crate) struct Manners {
 /// The number of most recent quotations that are searched for favourite words.
 const WINDOW: usize = 150;
 
-impl Manners {
+impl SpeechStyles {
     pub(crate) fn new(attribution: &Attribution, language: Language, names: &Names) -> Self {
         let marks = if language == Language::En { &*ENGLISH } else { &*CHINESE };
         let mut manners = Self {
@@ -380,7 +380,7 @@ mod tests {
         let speakers = [0, 1].repeat(text.lines().count());
         let attribution = attribution(text, people, &speakers);
         let names = Names::new(&attribution.people);
-        Manners::new(&attribution, language, &names).of(0, until, Script::of(language, text))
+        SpeechStyles::new(&attribution, language, &names).of(0, until, Script::of(language, text))
     }
 
     #[test]

@@ -8,15 +8,15 @@ use regex::Regex;
 
 use crate::attribution::Gender;
 use crate::schema::Language;
-use crate::stages::extract::lexicon::{Words, english, opening};
+use crate::stages::extract::lexicon::{Patterns, english, opening};
 use crate::text::is_han;
 
 /// A sentence rewritten to be read without context.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Standing {
+pub(crate) struct StandaloneSentence {
     pub(crate) text: String,
     /// Whether it is understandable without context.
-    pub(crate) alone: bool,
+    pub(crate) is_standalone: bool,
     /// Whether it is in the first person.
     pub(crate) first_person: bool,
 }
@@ -115,12 +115,12 @@ fn leans_within(text: &str) -> bool {
 
 /// Rewrites a sentence to be read without context. `subject` is the name of the person that a pronoun at its beginning
 /// refers to; `people` returns the people a text names, with byte offset and gender.
-pub(crate) fn stand(
+pub(crate) fn make_standalone(
     text: &str,
     language: Language,
     subject: Option<&str>,
     people: impl Fn(&str) -> Vec<(usize, Gender)>,
-) -> Standing {
+) -> StandaloneSentence {
     let rules = if language == Language::En { &*ENGLISH } else { &*CHINESE };
     let mut text = if language == Language::En { small(text) } else { text.to_owned() };
     while let Some(rest) = rules.leads.captures(&text).and_then(|found| found.get(1)) {
@@ -160,14 +160,14 @@ pub(crate) fn stand(
     let told_of = language == Language::En
         || first_name.is_some_and(|name| name <= 36 && !text[..name].contains(&BEFORE_AN_OBJECT[..]))
         || PLACED.is_match(&text)
-        || text.split_once(['，', '；']).is_some_and(|(clause, _)| Words::of(language).setting(clause) > 0);
+        || text.split_once(['，', '；']).is_some_and(|(clause, _)| Patterns::of(language).setting(clause) > 0);
     // If two people are named, `the former` is one of them.
     let formula =
         rules.formula.find(&text).is_some_and(|found| !(found.as_str().starts_with("the ") && names.len() > 1));
     let within = language == Language::En && leans_within(&text);
-    let alone = !points_back && !unclear && !within && closed && told_of && !formula && !is_verse(&text);
-    let first_person = Words::of(language).is_first_person(&text);
-    Standing { text, alone, first_person }
+    let is_standalone = !points_back && !unclear && !within && closed && told_of && !formula && !is_verse(&text);
+    let first_person = Patterns::of(language).is_first_person(&text);
+    StandaloneSentence { text, is_standalone, first_person }
 }
 
 /// Lower-cases the words in capitals that open a chapter.
@@ -201,20 +201,23 @@ fn capital(text: &str) -> String {
 }
 
 /// Normalizes text of the book: removes the underscores that mark emphasis, and unifies full stops.
-pub(crate) fn written(text: &str) -> String {
-    let mut written = String::with_capacity(text.len());
+pub(crate) fn normalized_marks(text: &str) -> String {
+    let mut normalized_marks = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
             // In a date such as `17__` they belong to the text.
-            '_' if !written.ends_with(|before: char| before.is_ascii_digit() || before == '_') => {}
-            '．' if written.chars().next_back().is_some_and(|before| is_han(before) || "’”）」』".contains(before)) =>
+            '_' if !normalized_marks.ends_with(|before: char| before.is_ascii_digit() || before == '_') => {}
+            '．' if normalized_marks
+                .chars()
+                .next_back()
+                .is_some_and(|before| is_han(before) || "’”）」』".contains(before)) =>
             {
-                written.push('。');
+                normalized_marks.push('。');
             }
-            c => written.push(c),
+            c => normalized_marks.push(c),
         }
     }
-    written
+    normalized_marks
 }
 
 #[cfg(test)]
@@ -229,8 +232,8 @@ mod tests {
             found.sort_by_key(|(at, _)| *at);
             found
         };
-        let standing = stand(text, language, subject, people);
-        assert_eq!(standing.alone.then_some(standing.text.as_str()), expected, "{text}: {standing:?}");
+        let standing = make_standalone(text, language, subject, people);
+        assert_eq!(standing.is_standalone.then_some(standing.text.as_str()), expected, "{text}: {standing:?}");
     }
 
     #[test]
@@ -299,8 +302,8 @@ mod tests {
 
     #[test]
     fn the_marks_of_a_file_are_not_read() {
-        assert_eq!(written("I said _that_, once, in 17__."), "I said that, once, in 17__.");
-        assert_eq!(written("他走了．门开着．"), "他走了。门开着。");
-        assert_eq!(written("Ｖｏｌ．２"), "Ｖｏｌ．２");
+        assert_eq!(normalized_marks("I said _that_, once, in 17__."), "I said that, once, in 17__.");
+        assert_eq!(normalized_marks("他走了．门开着．"), "他走了。门开着。");
+        assert_eq!(normalized_marks("Ｖｏｌ．２"), "Ｖｏｌ．２");
     }
 }

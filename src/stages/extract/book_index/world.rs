@@ -6,9 +6,10 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::narration::{Names, Sentence};
+use super::names::Names;
+use super::narration::Sentence;
 use crate::schema::Language;
-use crate::stages::extract::lexicon::{Script, Words, english as english_pattern, list};
+use crate::stages::extract::lexicon::{Patterns, Script, english as english_pattern, list};
 use crate::text::{is_han, is_title, lead_word};
 
 /// The number of sentences at the start of a story that are considered.
@@ -17,7 +18,7 @@ const OPENING: usize = 240;
 /// Returns at most three sentences that describe the world, in book order. `story` begins with the first sentence of
 /// the story.
 pub(crate) fn opening(story: &[Sentence], language: Language) -> Vec<String> {
-    let words = Words::of(language);
+    let words = Patterns::of(language);
     let most = if language == Language::Zh { 120 } else { 340 };
     let mut scored: Vec<(usize, usize)> = Vec::new();
     for (at, sentence) in story.iter().take(OPENING).enumerate() {
@@ -25,7 +26,7 @@ pub(crate) fn opening(story: &[Sentence], language: Language) -> Vec<String> {
         let length = sentence.text.chars().count();
         // The first sentence of a story sets the scene, whoever narrates it and however long it is.
         let first = at == 0 && setting > 0 && length <= 2 * most;
-        let world = sentence.alone
+        let world = sentence.is_standalone
             && !sentence.first_person
             && !words.is_remark(&sentence.text)
             && length <= most

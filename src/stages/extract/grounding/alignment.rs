@@ -3,9 +3,9 @@
 //! Another name, another number, or a negation more or less changes the meaning, however similar the rest is; a typo, a
 //! missing `oh` or a contraction does not. Does not search: the passage is given.
 
-use std::collections::HashMap;
-
-use super::tokens::{Begins, Kind, Word, is_common};
+use super::edit_steps::{Step, denies, steps};
+use super::token::{Begins, Token, TokenKind};
+use super::tokens::is_common;
 use crate::schema::Language;
 
 /// An utterance aligned with the most similar passage.
@@ -31,26 +31,13 @@ pub(crate) struct Alteration {
 }
 
 impl Alteration {
-    fn of(line: &[&Word], book: &[&Word]) -> Self {
-        let text = |words: &[&Word]| {
+    fn of(line: &[&Token], book: &[&Token]) -> Self {
+        let text = |words: &[&Token]| {
             let blank = if words.iter().any(|word| word.is_han()) { "" } else { " " };
             words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(blank)
         };
         Self { line: text(line), book: text(book) }
     }
-}
-
-/// One step of an alignment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step {
-    Same(usize, usize),
-    /// A typo.
-    Slip(usize, usize),
-    Other(usize, usize),
-    /// Only in the utterance.
-    Added(usize),
-    /// Only in the passage.
-    Missing(usize),
 }
 
 /// Utterances of at most this many words are short.
@@ -60,7 +47,7 @@ const SHORT: usize = 5;
 pub(crate) type IsUsed<'a> = &'a dyn Fn(&str) -> bool;
 
 /// Aligns an utterance with a passage. `None` if they have nothing in common.
-pub(crate) fn align(line: &[Word], passage: &[Word], language: Language, is_used: IsUsed<'_>) -> Option<Alignment> {
+pub(crate) fn align(line: &[Token], passage: &[Token], language: Language, is_used: IsUsed<'_>) -> Option<Alignment> {
     let steps = steps(line, passage);
     let common = |step: &Step| matches!(step, Step::Same(..) | Step::Slip(..));
     let first = steps.iter().find(|step| common(step)).and_then(|step| step.book())?;
@@ -85,194 +72,10 @@ pub(crate) fn align(line: &[Word], passage: &[Word], language: Language, is_used
     Some(Alignment { similarity, covered, words: (first, last + 1), alteration })
 }
 
-impl Step {
-    /// Returns the step shifted by an offset in both texts.
-    const fn behind(self, own: usize, other: usize) -> Self {
-        match self {
-            Self::Same(line, book) => Self::Same(line + own, book + other),
-            Self::Slip(line, book) => Self::Slip(line + own, book + other),
-            Self::Other(line, book) => Self::Other(line + own, book + other),
-            Self::Added(line) => Self::Added(line + own),
-            Self::Missing(book) => Self::Missing(book + other),
-        }
-    }
-
-    const fn line(self) -> Option<usize> {
-        match self {
-            Self::Same(line, _) | Self::Slip(line, _) | Self::Other(line, _) | Self::Added(line) => Some(line),
-            Self::Missing(_) => None,
-        }
-    }
-
-    const fn book(self) -> Option<usize> {
-        match self {
-            Self::Same(_, book) | Self::Slip(_, book) | Self::Other(_, book) | Self::Missing(book) => Some(book),
-            Self::Added(_) => None,
-        }
-    }
-}
-
-/// Maximum number of word pairs to align at once; longer texts are first split at exact matches.
-const MOST_PAIRS: usize = 1 << 18;
-
-/// The number of consecutive words (English) or characters (Chinese) that make an anchor in a long utterance.
-const ANCHOR: (usize, usize) = (3, 6);
-
-/// Finds a cheap alignment of an utterance with a range of the passage; words of the passage before and after the range
-/// cost nothing. It is optimal unless one of the two is long.
-fn steps(line: &[Word], passage: &[Word]) -> Vec<Step> {
-    if line.len() * passage.len() <= MOST_PAIRS {
-        return block(line, passage, [true, true]);
-    }
-    let mut steps = Vec::with_capacity(line.len() + 16);
-    let (mut own, mut book) = (0, 0);
-    let anchors = anchors(line, passage);
-    let first = anchors.first().copied();
-    for (next, other) in anchors.into_iter().chain([(line.len(), passage.len())]) {
-        let is_free = [first.is_none_or(|first| (next, other) == first), next == line.len()];
-        let (lines, books) = (&line[own..next], &passage[book..other]);
-        let found = if lines.len() * books.len() <= MOST_PAIRS {
-            block(lines, books, is_free)
-        } else {
-            unlike(lines.len(), books.len(), is_free)
-        };
-        steps.extend(found.into_iter().map(|step| step.behind(own, book)));
-        (own, book) = (next, other);
-    }
-    steps
-}
-
-/// Returns the positions of word sequences that occur exactly once in each text, in increasing order in both.
-fn anchors(line: &[Word], passage: &[Word]) -> Vec<(usize, usize)> {
-    fn places(words: &[Word], length: usize) -> HashMap<Vec<&str>, Option<usize>> {
-        let mut places: HashMap<Vec<&str>, Option<usize>> = HashMap::new();
-        for (at, run) in words.windows(length).enumerate() {
-            let run: Vec<&str> = run.iter().map(|word| word.text.as_str()).collect();
-            places.entry(run).and_modify(|place| *place = None).or_insert(Some(at));
-        }
-        places
-    }
-    let length = if line.iter().any(Word::is_han) { ANCHOR.1 } else { ANCHOR.0 };
-    let others = places(passage, length);
-    let mut pairs: Vec<(usize, usize)> =
-        places(line, length).into_iter().filter_map(|(run, place)| Some((place?, (*others.get(&run)?)?))).collect();
-    pairs.sort_unstable();
-    // The longest increasing chain: for each length the chain that ends earliest, with the predecessor of each pair.
-    let (mut ends, mut before): (Vec<usize>, Vec<Option<usize>>) = (Vec::new(), Vec::with_capacity(pairs.len()));
-    for (at, (_, place)) in pairs.iter().enumerate() {
-        let length = ends.partition_point(|end: &usize| pairs[*end].1 < *place);
-        before.push(length.checked_sub(1).map(|last| ends[last]));
-        if length == ends.len() { ends.push(at) } else { ends[length] = at }
-    }
-    let mut chain: Vec<(usize, usize)> =
-        std::iter::successors(ends.last().copied(), |at| before[*at]).map(|at| pairs[at]).collect();
-    chain.reverse();
-    chain
-}
-
-/// Returns steps for texts that are not compared: all words differ.
-fn unlike(line: usize, book: usize, is_free: [bool; 2]) -> Vec<Step> {
-    let both = line.min(book);
-    // Words of the passage at a free side are skipped.
-    let book = if is_free.contains(&true) { both } else { book };
-    let others = (0..both).map(|at| Step::Other(at, at));
-    others.chain((both..line).map(Step::Added)).chain((both..book).map(Step::Missing)).collect()
-}
-
-/// Finds the cheapest alignment of two texts; words of the passage at a free side cost nothing.
-fn block(line: &[Word], passage: &[Word], [before, after]: [bool; 2]) -> Vec<Step> {
-    const SLIP: u32 = 2;
-    // Significant words are rather replaced by one of the same kind than missing in one place and added in another.
-    let other_way = |a: &Word, b: &Word| if a.kind == b.kind && a.kind != Kind::Plain { 4 } else { 7 };
-    let skip = |word: &Word| if word.kind == Kind::Filler { 1 } else { 5 };
-    let width = passage.len() + 1;
-    let mut costs = vec![0_u32; (line.len() + 1) * width];
-    // The step that led to a cell: 0 same, 1 typo, 2 other, 3 added, 4 missing.
-    let mut ways = vec![4_u8; costs.len()];
-    for (column, word) in passage.iter().enumerate().filter(|_| !before) {
-        costs[column + 1] = costs[column] + skip(word);
-    }
-    for (row, word) in line.iter().enumerate() {
-        let (above, here) = (row * width, (row + 1) * width);
-        costs[here] = costs[above] + skip(word);
-        ways[here] = 3;
-        for (column, other) in passage.iter().enumerate() {
-            let (cost, way) = if word.text == other.text {
-                (0, 0)
-            } else if is_slip(word, other) {
-                (SLIP, 1)
-            } else {
-                (other_way(word, other), 2)
-            };
-            let mut best = (costs[above + column] + cost, way);
-            let added = costs[above + column + 1] + skip(word);
-            let missing = costs[here + column] + skip(other);
-            // Prefer a missing second word to an added first one.
-            let gap = if missing <= added { (missing, 4) } else { (added, 3) };
-            if gap.0 < best.0 {
-                best = gap;
-            }
-            (costs[here + column + 1], ways[here + column + 1]) = best;
-        }
-    }
-    let end = line.len() * width;
-    let last = width - 1;
-    let cheapest = (0..width).min_by_key(|column| (costs[end + column], *column)).unwrap_or(0);
-    let mut book = if after { cheapest } else { last };
-    let mut own = line.len();
-    let mut steps = Vec::with_capacity(own + 4);
-    while own > 0 || !before && book > 0 {
-        let way = ways[own * width + book];
-        let step = match way {
-            3 => Step::Added(own - 1),
-            4 => Step::Missing(book - 1),
-            0 => Step::Same(own - 1, book - 1),
-            1 => Step::Slip(own - 1, book - 1),
-            _ => Step::Other(own - 1, book - 1),
-        };
-        own -= usize::from(way != 4);
-        book -= usize::from(way != 3);
-        steps.push(step);
-    }
-    steps.reverse();
-    steps
-}
-
-/// Whether one word is a typo of the other. In names, numbers and negations only a missing, added or transposed letter
-/// counts, and never the first letter: `Stott` is not `Scott`, `ever` is not `never`.
-fn is_slip(line: &Word, book: &Word) -> bool {
-    let (a, b) = (line.text.as_str(), book.text.as_str());
-    if line.is_han() || book.is_han() {
-        return false;
-    }
-    let (length, other) = (a.len(), b.len());
-    if length.min(other) < 4 || length.abs_diff(other) > 2 || denies(a, b) || denies(b, a) {
-        return false;
-    }
-    let counts = |word: &Word| matches!(word.kind, Kind::Name | Kind::Number | Kind::Negation);
-    if counts(book) || counts(line) {
-        let grave = line.kind != book.kind && counts(line) && line.kind != Kind::Name;
-        let digits = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
-        if grave || digits(a) || digits(b) || book.kind == Kind::Negation && other < 5 {
-            return false;
-        }
-        let swapped = length == other && strsim::osa_distance(a, b) == 1 && strsim::levenshtein(a, b) == 2;
-        let longer = length != other && strsim::levenshtein(a, b) == 1;
-        return a.chars().next() == b.chars().next() && (swapped || longer && length.max(other) >= 5);
-    }
-    strsim::osa_distance(a, b) <= if length.min(other) >= 8 { 2 } else { 1 }
-}
-
-/// Whether a word is another one with a negative prefix.
-fn denies(long: &str, short: &str) -> bool {
-    let begins = |prefix: &&str| long.strip_prefix(*prefix).is_some_and(|rest| rest == short && rest.len() > 2);
-    ["un", "in", "im", "dis", "non", "ir", "il", "mis"].iter().any(begins)
-}
-
 /// Judges the differences of an alignment.
 struct Judge<'a> {
-    line: &'a [Word],
-    passage: &'a [Word],
+    line: &'a [Token],
+    passage: &'a [Token],
     is_used: IsUsed<'a>,
 }
 
@@ -285,7 +88,7 @@ impl Judge<'_> {
                 Step::Same(..) | Step::Slip(..) => false,
                 Step::Other(line, book) => {
                     let (a, b) = (&self.line[*line], &self.passage[*book]);
-                    let tells = |word: &Word| word.kind == Kind::Distinction;
+                    let tells = |word: &Token| word.kind == TokenKind::Distinction;
                     counts(a, self.is_used)
                         || counts(b, self.is_used)
                         || tells(a)
@@ -296,7 +99,7 @@ impl Judge<'_> {
                 // A double negation is not a negation.
                 Step::Added(line) => {
                     let word = &self.line[*line];
-                    counts(word, self.is_used) && (word.kind == Kind::Negation || !stutters(self.line, *line))
+                    counts(word, self.is_used) && (word.kind == TokenKind::Negation || !stutters(self.line, *line))
                 }
                 // Words missing before its start and after its end are judged by `cut`.
                 Step::Missing(book) => counts(&self.passage[*book], self.is_used) && !stutters(self.passage, *book),
@@ -311,7 +114,7 @@ impl Judge<'_> {
         // In a short utterance no word may differ.
         let is_other = |step: &Step| match step {
             Step::Other(..) => true,
-            Step::Added(line) => self.line[*line].kind != Kind::Filler && !stutters(self.line, *line),
+            Step::Added(line) => self.line[*line].kind != TokenKind::Filler && !stutters(self.line, *line),
             _ => false,
         };
         let at = steps.iter().position(is_other).filter(|_| self.line.len() <= SHORT)?;
@@ -319,15 +122,16 @@ impl Judge<'_> {
     }
 
     /// Returns a difference together with adjacent ones.
-    fn difference(&self, steps: &[Step], at: usize, own: Option<&Word>, other: Option<&Word>) -> Alteration {
+    fn difference(&self, steps: &[Step], at: usize, own: Option<&Token>, other: Option<&Token>) -> Alteration {
         if own.is_some() && other.is_some() {
             return Alteration::of(own.as_slice(), other.as_slice());
         }
         let differs = |step: &&Step| !matches!(step, Step::Same(..) | Step::Slip(..));
         let from = at - steps[..at].iter().rev().take_while(differs).count();
         let to = at + steps[at..].iter().take_while(differs).count();
-        let line: Vec<&Word> = steps[from..to].iter().filter_map(|step| step.line()).map(|at| &self.line[at]).collect();
-        let book: Vec<&Word> =
+        let line: Vec<&Token> =
+            steps[from..to].iter().filter_map(|step| step.line()).map(|at| &self.line[at]).collect();
+        let book: Vec<&Token> =
             steps[from..to].iter().filter_map(|step| step.book()).map(|at| &self.passage[at]).collect();
         Alteration::of(&line, &book)
     }
@@ -337,11 +141,11 @@ impl Judge<'_> {
     fn other_words(&self, steps: &[Step]) -> Option<Alteration> {
         let own = |step: &Step| match step {
             Step::Other(line, _) | Step::Added(line) => {
-                Some(&self.line[*line]).filter(|word| matches!(word.kind, Kind::Plain | Kind::Distinction))
+                Some(&self.line[*line]).filter(|word| matches!(word.kind, TokenKind::Plain | TokenKind::Distinction))
             }
             _ => None,
         };
-        let (mut run, mut slips): (Vec<&Word>, usize) = (Vec::new(), 0);
+        let (mut run, mut slips): (Vec<&Token>, usize) = (Vec::new(), 0);
         for (at, step) in steps.iter().enumerate() {
             let Some(word) = own(step) else {
                 if !matches!(step, Step::Missing(_)) {
@@ -364,40 +168,43 @@ impl Judge<'_> {
 }
 
 /// Whether the presence of a word matters.
-fn counts(word: &Word, is_used: IsUsed<'_>) -> bool {
+fn counts(word: &Token, is_used: IsUsed<'_>) -> bool {
     match word.kind {
-        Kind::Name | Kind::Number | Kind::Negation => true,
-        Kind::Capital => !is_common(&word.text) && !is_used(&word.text),
-        Kind::Plain | Kind::Distinction | Kind::Filler => false,
+        TokenKind::Name | TokenKind::Number | TokenKind::Negation => true,
+        TokenKind::Capital => !is_common(&word.text) && !is_used(&word.text),
+        TokenKind::Plain | TokenKind::Distinction | TokenKind::Filler => false,
     }
 }
 
 /// Whether a word repeats an adjacent one.
-fn stutters(words: &[Word], at: usize) -> bool {
-    let same = |other: Option<&Word>| other.is_some_and(|other| other.text == words[at].text);
-    words[at].kind != Kind::Number && (same(at.checked_sub(1).map(|at| &words[at])) || same(words.get(at + 1)))
+fn stutters(words: &[Token], at: usize) -> bool {
+    let same = |other: Option<&Token>| other.is_some_and(|other| other.text == words[at].text);
+    words[at].kind != TokenKind::Number && (same(at.checked_sub(1).map(|at| &words[at])) || same(words.get(at + 1)))
 }
 
 /// Finds significant words in the rest of the clauses at both ends of an utterance. A `no` of its own just before it
 /// belongs to it.
-pub(crate) fn cut(passage: &[Word], first: usize, last: usize, is_used: IsUsed<'_>) -> Option<Alteration> {
+pub(crate) fn cut(passage: &[Token], first: usize, last: usize, is_used: IsUsed<'_>) -> Option<Alteration> {
     let begins = |at: usize, least: Begins| passage[at].begins >= least;
     let begun = (0..=first).rev().find(|at| begins(*at, Begins::Clause)).unwrap_or(0);
     let mut before = &passage[begun..first];
     if before.is_empty() && first > 0 && passage[first].begins == Begins::Clause {
         let begun = (0..first).rev().find(|at| begins(*at, Begins::Clause)).unwrap_or(0);
         let clause = &passage[begun..first];
-        let alone = clause.iter().filter(|word| word.kind != Kind::Filler).count() <= 2;
-        let denied =
-            clause.iter().filter(|word| word.kind != Kind::Filler).take(1).all(|word| word.kind == Kind::Negation);
-        if alone && denied {
+        let is_standalone = clause.iter().filter(|word| word.kind != TokenKind::Filler).count() <= 2;
+        let denied = clause
+            .iter()
+            .filter(|word| word.kind != TokenKind::Filler)
+            .take(1)
+            .all(|word| word.kind == TokenKind::Negation);
+        if is_standalone && denied {
             before = clause;
         }
     }
     let ended = (last + 1..passage.len()).find(|at| begins(*at, Begins::Clause)).unwrap_or(passage.len());
     let after = &passage[last + 1..ended];
     let misses =
-        |words: &[Word], beside: &Word| words.iter().any(|word| counts(word, is_used) && word.text != beside.text);
+        |words: &[Token], beside: &Token| words.iter().any(|word| counts(word, is_used) && word.text != beside.text);
     let sides = [(before, &passage[first]), (after, &passage[last])];
     sides
         .into_iter()
@@ -407,8 +214,9 @@ pub(crate) fn cut(passage: &[Word], first: usize, last: usize, is_used: IsUsed<'
 
 #[cfg(test)]
 mod tests {
+    use super::super::edit_steps::MOST_PAIRS;
     use super::*;
-    use crate::stages::extract::book_index::narration::Names;
+    use crate::stages::extract::book_index::names::Names;
     use crate::stages::extract::grounding::tokens::words;
 
     fn check(language: Language, book: &str, cases: &[(&str, Option<(&str, &str)>)]) {

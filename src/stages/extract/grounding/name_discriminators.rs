@@ -1,7 +1,7 @@
 //! Marks words that distinguish a name from a similar one even if no list has the name: the 洪 of 洪老爹, the 府 of 府城, the
 //! `Great` of `Great Tarrow`; also years in the sexagenary cycle. Does not compare texts.
 
-use super::tokens::{Begins, Kind, Word};
+use super::token::{Begins, Token, TokenKind};
 use crate::attribution::surname_before_call;
 
 /// English words that distinguish two places or people of the same name.
@@ -19,18 +19,19 @@ const OTHERS: &str = "这那哪此该本各每全整半他她它我你您们的�
     登爬翻越渡沿靠临臨顺順隔绕繞望守攻破围圍满滿开開看造修架拆游遊";
 
 /// Sets the kind of distinguishing words. `words` are in text order.
-pub(crate) fn mark(words: &mut [Word]) {
+pub(crate) fn mark(words: &mut [Token]) {
     for at in 0..words.len() {
         let (before, behind) = words.split_at_mut(at + 1);
         let word = &mut before[at];
         let rest = behind.iter().take_while(|word| word.begins == Begins::Nothing);
-        if !matches!(word.kind, Kind::Plain | Kind::Capital) {
+        if !matches!(word.kind, TokenKind::Plain | TokenKind::Capital) {
             continue;
         }
         if !word.is_han() {
-            let named = behind.first().is_some_and(|next| next.kind == Kind::Name && next.begins == Begins::Nothing);
+            let named =
+                behind.first().is_some_and(|next| next.kind == TokenKind::Name && next.begins == Begins::Nothing);
             if named && QUALIFIERS.contains(&word.text.as_str()) {
-                word.kind = Kind::Distinction;
+                word.kind = TokenKind::Distinction;
             }
             continue;
         }
@@ -38,15 +39,15 @@ pub(crate) fn mark(words: &mut [Word]) {
             word.text.chars().chain(rest.take(4).map_while(|next| next.text.chars().next())).collect();
         let Some((&first, &next)) = chars.first().zip(chars.get(1)) else { continue };
         if STEMS.contains(first) && BRANCHES.contains(next) {
-            word.kind = Kind::Number;
-            behind[0].kind = Kind::Number;
-        } else if first == '阿' && behind[0].kind == Kind::Plain {
-            behind[0].kind = Kind::Distinction;
+            word.kind = TokenKind::Number;
+            behind[0].kind = TokenKind::Number;
+        } else if first == '阿' && behind[0].kind == TokenKind::Plain {
+            behind[0].kind = TokenKind::Distinction;
         } else if PLACES.contains(next) && !OTHERS.contains(first) || next == '月' && "正腊冬闰".contains(first) {
-            word.kind = Kind::Distinction;
+            word.kind = TokenKind::Distinction;
         } else {
             let surname = surname_before_call(&chars);
-            words[at..at + surname].iter_mut().for_each(|word| word.kind = Kind::Distinction);
+            words[at..at + surname].iter_mut().for_each(|word| word.kind = TokenKind::Distinction);
         }
     }
 }
@@ -54,10 +55,10 @@ pub(crate) fn mark(words: &mut [Word]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stages::extract::book_index::narration::Names;
+    use crate::stages::extract::book_index::names::Names;
     use crate::stages::extract::grounding::tokens::words;
 
-    fn marked(text: &str, kind: Kind) -> String {
+    fn marked(text: &str, kind: TokenKind) -> String {
         let words = words(text, 0, &Names::new(&[]), false);
         words.iter().filter(|word| word.kind == kind).map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")
     }
@@ -73,8 +74,8 @@ mod tests {
             ("她登山望江，他守城修桥", ""),
             ("正月里来，腊月里走", "正 腊"),
         ] {
-            assert_eq!(marked(text, Kind::Distinction), expected, "{text}");
+            assert_eq!(marked(text, TokenKind::Distinction), expected, "{text}");
         }
-        assert_eq!(marked("庚申年的纸，丁卯年的帘，庚子", Kind::Number), "庚 申 丁 卯 庚 子");
+        assert_eq!(marked("庚申年的纸，丁卯年的帘，庚子", TokenKind::Number), "庚 申 丁 卯 庚 子");
     }
 }

@@ -5,62 +5,9 @@ use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use super::name_discriminators;
-use crate::stages::extract::book_index::narration::Names;
+use super::token::{Begins, Token, TokenKind};
+use crate::stages::extract::book_index::names::Names;
 use crate::text::is_han;
-
-/// What a difference in a word means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// Any other word.
-    Plain,
-    /// Can be missing without changing the meaning: `oh`, 啊.
-    Filler,
-    /// A name.
-    Name,
-    /// Capitalized at the beginning of a sentence: a name unless the word is also used in lower case.
-    Capital,
-    /// Distinguishes two names: with another word in its place it is another name.
-    Distinction,
-    /// A number.
-    Number,
-    /// A negation.
-    Negation,
-}
-
-/// A token.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Word {
-    /// Normalized: folded case, width and script, expanded contractions, numbers in digits.
-    pub(crate) text: String,
-    pub(crate) kind: Kind,
-    /// Start in code points.
-    pub(crate) start: u32,
-    pub(crate) end: u32,
-    /// What begins with the word, judged by the punctuation before it.
-    pub(crate) begins: Begins,
-}
-
-/// What a word begins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Begins {
-    /// Nothing.
-    Nothing,
-    /// A clause.
-    Clause,
-    /// A sentence.
-    Sentence,
-}
-
-impl Word {
-    /// Returns its weight in comparisons: its number of letters, 0 for fillers.
-    pub(crate) fn weight(&self) -> f64 {
-        if self.kind == Kind::Filler { 0.0 } else { crate::text::float(self.text.chars().count()) }
-    }
-
-    pub(crate) fn is_han(&self) -> bool {
-        self.text.chars().any(is_han)
-    }
-}
 
 /// Maps characters that count as the same to one: ignores case, width and script.
 pub(crate) fn folded(c: char) -> char {
@@ -74,17 +21,25 @@ pub(crate) fn folded(c: char) -> char {
 
 const NEGATIONS: &str = "not no never none nobody nothing nowhere neither nor without hardly scarcely barely seldom \
      nought naught";
+
 const HAN_NEGATIONS: &str = "不没未无莫别非勿毋休弗否甭";
+
 const FILLERS: &str = "oh ah ay eh ha hey hm hmm huh um uh er alas o ho hah pooh tut pshaw well why";
+
 const HAN_FILLERS: &str = "啊呀哦噢喔唉哎哟嗯嘛呢吧罢么吗哩啦呐咳嘿哈喂咦哼唔呵欸诶嗳";
+
 const TITLES: &str = "mr mrs ms dr st messrs rev hon capt col prof";
+
 /// Number words that are not part of a compound.
 const COUNTING: &str = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth \
      half halves quarter quarters dozen dozens score scores twice thrice hundreds thousands double treble pair couple \
      halfpenny halfpence";
+
 const UNITS: &str = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen \
      seventeen eighteen nineteen";
+
 const TENS: &str = "twenty thirty forty fifty sixty seventy eighty ninety";
+
 /// Common words: capitalized only at the beginning of sentences, even if a passage never has them in lower case.
 const COMMON: &str = "a an the and but or if so then than that this these those there here he she it we you they i my your \
      his her its our their me him us them who what when where which whose how is are was were be been am do does did have \
@@ -124,7 +79,7 @@ pub(crate) fn is_common(word: &str) -> bool {
 }
 
 /// Splits a text into tokens. `start` is its offset in code points; the first word begins a sentence.
-pub(crate) fn words(text: &str, start: u32, names: &Names, newline_parts: bool) -> Vec<Word> {
+pub(crate) fn words(text: &str, start: u32, names: &Names, newline_parts: bool) -> Vec<Token> {
     let mut reader = Reader { words: Vec::new(), begins: Begins::Sentence };
     let chars: Vec<(usize, char)> = text.char_indices().map(|(byte, c)| (byte, folded(c))).collect();
     let shouted = !chars.iter().any(|(_, c)| c.is_lowercase());
@@ -183,28 +138,29 @@ pub(crate) fn words(text: &str, start: u32, names: &Names, newline_parts: bool) 
 }
 
 struct Reader {
-    words: Vec<Word>,
+    words: Vec<Token>,
     begins: Begins,
 }
 
 impl Reader {
-    fn push(&mut self, text: String, kind: Kind, start: u32, end: u32) {
+    fn push(&mut self, text: String, kind: TokenKind, start: u32, end: u32) {
         let begins = std::mem::replace(&mut self.begins, Begins::Nothing);
-        self.words.push(Word { text, kind, start, end, begins });
+        self.words.push(Token { text, kind, start, end, begins });
     }
 
     fn han(&mut self, run: String, is_name: bool, start: u32, end: u32) {
         // 一 is usually not a number.
         let kind = match run.as_str() {
-            _ if is_name => Kind::Name,
-            "一" => Kind::Plain,
-            "半" => Kind::Number,
-            one if one.starts_with(is_numeral) => Kind::Number,
-            one if HAN_NEGATIONS.contains(one) => Kind::Negation,
-            one if HAN_FILLERS.contains(one) => Kind::Filler,
-            _ => Kind::Plain,
+            _ if is_name => TokenKind::Name,
+            "一" => TokenKind::Plain,
+            "半" => TokenKind::Number,
+            one if one.starts_with(is_numeral) => TokenKind::Number,
+            one if HAN_NEGATIONS.contains(one) => TokenKind::Negation,
+            one if HAN_FILLERS.contains(one) => TokenKind::Filler,
+            _ => TokenKind::Plain,
         };
-        let text = if kind == Kind::Number { han_number(&run).map_or(run, |value| value.to_string()) } else { run };
+        let text =
+            if kind == TokenKind::Number { han_number(&run).map_or(run, |value| value.to_string()) } else { run };
         self.push(text, kind, start, end);
     }
 
@@ -214,23 +170,23 @@ impl Reader {
         let (stem, rest) = contracted(&lower);
         let kind = |text: &str, begins: Begins| {
             if is_name && !matches!(text, "the" | "of" | "and" | "a" | "s") {
-                Kind::Name
+                TokenKind::Name
             } else if TABLES.negations.contains(text) {
-                Kind::Negation
+                TokenKind::Negation
             } else if TABLES.counting.contains(text) || text.starts_with(|c: char| c.is_numeric()) || counts(text) {
-                Kind::Number
+                TokenKind::Number
             } else if TABLES.fillers.contains(text) {
-                Kind::Filler
+                TokenKind::Filler
             } else if capital && text != "i" && !TABLES.cardinals.contains_key(text) {
-                if begins == Begins::Sentence { Kind::Capital } else { Kind::Name }
+                if begins == Begins::Sentence { TokenKind::Capital } else { TokenKind::Name }
             } else {
-                Kind::Plain
+                TokenKind::Plain
             }
         };
         let stem = stem.replace(['\'', ','], "");
         self.push(stem.clone(), kind(&stem, self.begins), start, end);
         if let Some(rest) = rest {
-            let kind = if rest == "not" { Kind::Negation } else { Kind::Plain };
+            let kind = if rest == "not" { TokenKind::Negation } else { TokenKind::Plain };
             self.push(rest.to_owned(), kind, start, end);
         }
     }
@@ -336,16 +292,16 @@ fn han_number(run: &str) -> Option<u64> {
 }
 
 /// Merges the words of one number: `one hundred and thirty-seven` becomes `137`.
-fn numbers(words: &[Word]) -> Vec<Word> {
+fn numbers(words: &[Token]) -> Vec<Token> {
     let value = |at: usize| {
         words
             .get(at)
-            .filter(|word| word.kind != Kind::Name)
+            .filter(|word| word.kind != TokenKind::Name)
             .and_then(|word| TABLES.cardinals.get(word.text.as_str()))
             .copied()
     };
     let within = |at: usize| words.get(at).is_some_and(|word| word.begins == Begins::Nothing);
-    let mut joined: Vec<Word> = Vec::with_capacity(words.len());
+    let mut joined: Vec<Token> = Vec::with_capacity(words.len());
     let mut at = 0;
     while at < words.len() {
         let Some(first) = value(at) else {
@@ -371,9 +327,9 @@ fn numbers(words: &[Word]) -> Vec<Word> {
             end = next + 1;
         }
         // `One` is usually a pronoun.
-        let kind = if end == at + 1 && words[at].text == "one" { Kind::Plain } else { Kind::Number };
-        let text = if kind == Kind::Plain { "one".to_owned() } else { all.saturating_add(current).to_string() };
-        joined.push(Word { text, kind, start: words[at].start, end: words[end - 1].end, begins: words[at].begins });
+        let kind = if end == at + 1 && words[at].text == "one" { TokenKind::Plain } else { TokenKind::Number };
+        let text = if kind == TokenKind::Plain { "one".to_owned() } else { all.saturating_add(current).to_string() };
+        joined.push(Token { text, kind, start: words[at].start, end: words[end - 1].end, begins: words[at].begins });
         at = end;
     }
     joined
@@ -383,7 +339,7 @@ fn numbers(words: &[Word]) -> Vec<Word> {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Vec<(String, Kind)> {
+    fn read(text: &str) -> Vec<(String, TokenKind)> {
         words(text, 0, &Names::new(&[]), false).into_iter().map(|word| (word.text, word.kind)).collect()
     }
 
@@ -411,7 +367,7 @@ mod tests {
 
     #[test]
     fn names_numbers_and_negations_are_told() {
-        use Kind::{Capital, Filler, Name, Negation, Number, Plain};
+        use TokenKind::{Capital, Filler, Name, Negation, Number, Plain};
         let kinds = |text: &str| read(text).into_iter().map(|(_, kind)| kind).collect::<Vec<_>>();
         assert_eq!(kinds("Oh, Mr. Lunt never paid nine"), [Filler, Name, Name, Negation, Plain, Number]);
         assert_eq!(kinds("Splendid. I didn't"), [Capital, Plain, Plain, Negation]);

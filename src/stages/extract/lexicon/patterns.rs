@@ -1,142 +1,14 @@
-//! Word lists and patterns with which the offline engine classifies sentences, and helpers for the phrases it writes.
+//! Patterns that classify sentences by content.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::schema::{ByLanguage, Language, Visibility};
-
-/// The keys of a profile (FURINA 3.2), in display order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Key {
-    Gender,
-    Age,
-    Appearance,
-    Persona,
-    PublicBackground,
-    Relationships,
-    Hobbies,
-    SpeechPattern,
-    PrivateBackground,
-}
-
-impl Key {
-    const ALL: [Self; 9] = [
-        Self::Gender,
-        Self::Age,
-        Self::Appearance,
-        Self::Persona,
-        Self::PublicBackground,
-        Self::Relationships,
-        Self::Hobbies,
-        Self::SpeechPattern,
-        Self::PrivateBackground,
-    ];
-
-    /// Returns all keys, in display order.
-    pub(super) fn all() -> impl Iterator<Item = Self> {
-        Self::ALL.into_iter()
-    }
-
-    /// Returns the key as spelled in profiles of books in a script.
-    pub(crate) fn word(self, script: Script) -> String {
-        script.write(self.plain(script.language()))
-    }
-
-    const fn plain(self, language: Language) -> &'static str {
-        match (self, language) {
-            (Self::Gender, Language::En) => "gender",
-            (Self::Gender, Language::Zh) => "性别",
-            (Self::Age, Language::En) => "age",
-            (Self::Age, Language::Zh) => "年龄",
-            (Self::Appearance, Language::En) => "appearance",
-            (Self::Appearance, Language::Zh) => "外貌",
-            (Self::Persona, Language::En) => "persona",
-            (Self::Persona, Language::Zh) => "性格",
-            (Self::PublicBackground, Language::En) => "public background",
-            (Self::PublicBackground, Language::Zh) => "公开背景",
-            (Self::Relationships, Language::En) => "relationships",
-            (Self::Relationships, Language::Zh) => "人际关系",
-            (Self::Hobbies, Language::En) => "hobbies",
-            (Self::Hobbies, Language::Zh) => "爱好",
-            (Self::SpeechPattern, Language::En) => "speech pattern",
-            (Self::SpeechPattern, Language::Zh) => "说话方式",
-            (Self::PrivateBackground, Language::En) => "private background",
-            (Self::PrivateBackground, Language::Zh) => "私下背景",
-        }
-    }
-
-    /// Returns the visibility in the paper's setup (FURINA 4.1).
-    pub(crate) const fn visibility(self) -> Visibility {
-        match self {
-            Self::Gender | Self::Age | Self::Appearance | Self::Persona | Self::PublicBackground => Visibility::Public,
-            Self::Relationships | Self::Hobbies | Self::SpeechPattern | Self::PrivateBackground => Visibility::Private,
-        }
-    }
-
-    /// Returns the key with a spelling in any script.
-    pub(crate) fn of(word: &str) -> Option<Self> {
-        let word = word.trim().to_lowercase().replace('_', " ");
-        Self::ALL.into_iter().find(|key| Script::ALL.iter().any(|script| key.word(*script) == word))
-    }
-}
-
-/// The language of a text together with its script.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
-pub(crate) enum Script {
-    /// English.
-    #[default]
-    Latin,
-    /// Chinese in simplified characters.
-    Simplified,
-    /// Chinese in traditional characters.
-    Traditional,
-}
-
-/// Simplified characters of the built-in phrases that have a traditional variant, in the order of `FULL`.
-const SIMPLE: &str =
-    "让还给张从这总说话长问与来约书们个里么带气发实场谈叹没样对话请见为亲语开头爱关于听则两边后别龄际系";
-const FULL: &str = "讓還給張從這總說話長問與來約書們個裡麼帶氣發實場談嘆沒樣對話請見為親語開頭愛關於聽則兩邊後別齡際係";
-
-impl Script {
-    const ALL: [Self; 3] = [Self::Latin, Self::Simplified, Self::Traditional];
-
-    /// Detects the script of a text by characters that exist in only one of the two.
-    pub(super) fn of(language: Language, text: &str) -> Self {
-        if language == Language::En {
-            return Self::Latin;
-        }
-        let (mut simple, mut full) = (0_u32, 0_u32);
-        for c in text.chars().take(20_000) {
-            simple += u32::from("说话问与来个们这时见为门东车马国开长".contains(c));
-            full += u32::from("說話問與來個們這時見為門東車馬國開長".contains(c));
-        }
-        if full > simple { Self::Traditional } else { Self::Simplified }
-    }
-
-    pub(super) const fn language(self) -> Language {
-        if matches!(self, Self::Latin) { Language::En } else { Language::Zh }
-    }
-
-    /// Joins names into a list, as usual in the language.
-    pub(crate) fn list(self, names: &[String]) -> String {
-        list(names, self.language())
-    }
-
-    /// Converts a built-in phrase, given in simplified characters, to this script.
-    pub(crate) fn write(self, phrase: &str) -> String {
-        if self != Self::Traditional {
-            return phrase.to_owned();
-        }
-        let full =
-            |c: char| SIMPLE.chars().zip(FULL.chars()).find(|(simple, _)| *simple == c).map_or(c, |(_, full)| full);
-        phrase.chars().map(full).collect()
-    }
-}
+use crate::schema::{ByLanguage, Language};
 
 /// Patterns that classify sentences by content.
 #[derive(Debug)]
-pub(crate) struct Words {
+pub(crate) struct Patterns {
     looks: Regex,
     traits: Regex,
     past: Regex,
@@ -164,18 +36,18 @@ pub(crate) struct Words {
     that_day: Regex,
 }
 
-impl Words {
+impl Patterns {
     pub(crate) fn of(language: Language) -> &'static Self {
         WORDS.get(language)
     }
 
     /// Whether the text after a name describes the person's appearance.
-    pub(super) fn tells_looks(&self, after: &str) -> bool {
+    pub(crate) fn tells_looks(&self, after: &str) -> bool {
         self.looks.is_match(after)
     }
 
     /// Whether the text after a name describes the person's character.
-    pub(super) fn tells_traits(&self, after: &str) -> bool {
+    pub(crate) fn tells_traits(&self, after: &str) -> bool {
         self.traits.captures(after).is_some_and(|found| {
             // `Proud of his boat` and `cautious about it` describe a moment.
             let rest = &after[found.get(0).map_or(0, |found| found.end())..];
@@ -186,17 +58,17 @@ impl Words {
     }
 
     /// Whether the text after a name tells of the person's past or secrets.
-    pub(super) fn tells_past(&self, after: &str) -> bool {
+    pub(crate) fn tells_past(&self, after: &str) -> bool {
         self.past.is_match(after)
     }
 
     /// Whether the text after a name says what the person likes to do.
-    pub(super) fn tells_likes(&self, after: &str) -> bool {
+    pub(crate) fn tells_likes(&self, after: &str) -> bool {
         self.likes.is_match(after)
     }
 
     /// Whether the text after a name states a relation by blood, marriage or service.
-    pub(super) fn tells_kin(&self, after: &str) -> bool {
+    pub(crate) fn tells_kin(&self, after: &str) -> bool {
         self.kin.is_match(after)
     }
 
@@ -226,12 +98,12 @@ impl Words {
     }
 
     /// Whether the text before or after a name introduces the person: 新任巡检祁勉, or `Brack, who had come`.
-    pub(super) fn introduces(&self, before: &str, after: &str) -> bool {
+    pub(crate) fn introduces(&self, before: &str, after: &str) -> bool {
         self.before_name.is_match(before) || self.introduces.is_match(after)
     }
 
     /// Whether the text from a name on says who or what the person is.
-    pub(super) fn says_who(&self, text: &str) -> bool {
+    pub(crate) fn says_who(&self, text: &str) -> bool {
         self.says_who.is_match(text)
     }
 
@@ -246,7 +118,7 @@ impl Words {
     }
 
     /// Whether a name at this byte is near enough to the start of a speech for the speech to be about that person.
-    pub(super) const fn name_comes_first(language: Language, byte: usize) -> bool {
+    pub(crate) const fn name_comes_first(language: Language, byte: usize) -> bool {
         byte <= match language {
             Language::En => 8,
             Language::Zh => 9,
@@ -290,12 +162,12 @@ impl Words {
     }
 
     /// Whether a sentence describes a place or a time with its society, rather than an event of that day.
-    pub(super) fn sets_world(&self, text: &str) -> bool {
+    pub(crate) fn sets_world(&self, text: &str) -> bool {
         self.world.is_match(text) && !self.that_day.is_match(text)
     }
 
     /// Returns the age stated in a text: the capture group that matched.
-    pub(super) fn age<'t>(&self, text: &'t str) -> Option<&'t str> {
+    pub(crate) fn age<'t>(&self, text: &'t str) -> Option<&'t str> {
         let found = self.age.captures(text)?;
         let age = (1..found.len()).find_map(|group| found.get(group))?;
         // `大两岁` compares two people and `十岁那年` is in the past; neither states an age.
@@ -352,25 +224,25 @@ const NUMBER: &str = r"\d{1,2}|(?:twenty|thirty|forty|fifty|sixty|seventy|eighty
 
 /// Compiles a pattern of English words with `\b` as an ASCII word boundary. With a Unicode boundary the regex engine
 /// cannot use its automaton on curly quotes, which makes a whole book many times slower to scan.
-pub(super) fn english(pattern: &str) -> Regex {
+pub(crate) fn english(pattern: &str) -> Regex {
     Regex::new(&pattern.replace(r"\b", r"(?-u:\b)")).expect("the pattern is built in and tested")
 }
 
 /// Compiles a pattern anchored at the start of an English text with `\b` as a Unicode word boundary, so that `Noël`
 /// does not begin with `No`. This is cheap because only the start of the text is read.
-pub(super) fn opening(pattern: &str) -> Regex {
+pub(crate) fn opening(pattern: &str) -> Regex {
     debug_assert!(pattern.trim_start_matches("(?i)").starts_with('^'), "{pattern}");
     Regex::new(pattern).expect("the pattern is built in and tested")
 }
 
-static WORDS: LazyLock<ByLanguage<Words>> = LazyLock::new(|| {
+static WORDS: LazyLock<ByLanguage<Patterns>> = LazyLock::new(|| {
     let anchored = english;
     let english = |words: &str| anchored(&format!(r"(?i)\b(?:{words})\b"));
     // A clause may stand between a name and its predicate.
     let after = |words: &str| anchored(&format!("^(?:,(?: [^,;.]{{1,50}},)?)?(?:{words})"));
     let chinese = |words: &str| anchored(words);
     ByLanguage {
-        en: Words {
+        en: Patterns {
             looks: after(
                 r"(?:(?: was| is| had been| looked| seemed| appeared|, an?|, the)(?: (?:now|still|always|rather|very|quite|an?|the|so|as|\w+ly))*(?:,? \w+,?){0,2},? (?:tall|short|thin|lean|stout|fat|plump|slender|slim|handsome|pretty|beautiful|ugly|pale|freckled|wrinkled|bald|bearded|good-looking|fair|dark|grey-haired|gray-haired|red-faced|broad-shouldered|well-grown|well-made|lame|blind|ragged)\b|(?: was|, an?|, the)(?: \w+,?){0,3} (?:little|big|old|young|elderly|middle-aged) (?:man|woman|boy|girl|lady|gentleman|fellow|creature)\b|(?: wore| was dressed in| was wearing|(?: had| was in|, in|, with) (?:an?|no|very|rather|the|long|short|great|grey|gray|white|red|dark|black|brown|blue|green))(?: \w+,?){0,5} (?:eyes|hair|beard|whiskers|moustache|face|complexion|nose|coat|cloak|gown|dress|hat|cap|shawl|oilskin|apron|uniform|spectacles|scar)\b|[’']s(?: \w+,?){0,2} (?:eyes|hair|beard|face|complexion|figure|whiskers|moustache|nose) (?:was|were|had)\b)",
             ),
@@ -440,7 +312,7 @@ static WORDS: LazyLock<ByLanguage<Words>> = LazyLock::new(|| {
             that_day: opening(r"^(?:The (?:morning|evening|night|day|next)|That|At last|Suddenly|Then|After|As)\b"),
             present: english(r"is|are|am|has|have|will|shall|may|can|must|do|does|ought"),
         },
-        zh: Words {
+        zh: Patterns {
             looks: chinese(
                 "身材|身量|身穿|身著|穿着[^，]{2}|穿著[^，]{2}|穿一|戴着|戴著|头戴|頭戴|面如|面色|圆脸|圓臉|长脸|長臉|瘦长|瘦長|白胖|高大|矮小|眉眼|左眉|右眉|浓眉|濃眉|花白|白发|白髮|[双雙两兩]鬓|[双雙两兩]鬢|鬓[发角]|鬢[髮角]|皱纹|皺紋|疤|生得|长得|長得|相貌|容貌|长衫|長衫|晒得|曬得|招风耳|招風耳|骨瘦|驼背|駝背|断了一条腿|肥胖",
             ),
@@ -514,37 +386,6 @@ static WORDS: LazyLock<ByLanguage<Words>> = LazyLock::new(|| {
     }
 });
 
-/// Joins names into a list, as usual in the language.
-pub(super) fn list(names: &[String], language: Language) -> String {
-    match (language, names) {
-        (_, []) => String::new(),
-        (_, [one]) => one.clone(),
-        (Language::Zh, [first @ .., last]) => format!("{}和{last}", first.join("、")),
-        (Language::En, [first @ .., last]) => format!("{} and {last}", first.join(", ")),
-    }
-}
-
-/// Puts a text in the language's quotation marks.
-pub(crate) fn quoted(text: &str) -> String {
-    // An unpaired mark would end the quotation in the wrong place.
-    let (opens, shuts) = (text.matches('“').count(), text.matches('”').count());
-    let text = if opens == shuts {
-        text.replace('“', "‘").replace('”', "’")
-    } else {
-        text.replace(['“', '”'], "")
-    };
-    let lone = text.starts_with('‘') && text.matches('‘').count() > text.matches('’').count();
-    format!("“{}”", if lone { text.replacen('‘', "", 1) } else { text })
-}
-
-/// Joins sentences, with a space in English and without one in Chinese.
-pub(crate) fn join(sentences: &[String], language: Language) -> String {
-    sentences.join(match language {
-        Language::En => " ",
-        Language::Zh => "",
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -568,29 +409,8 @@ mod tests {
             (Language::Zh, "他十岁那年死了父亲。", None),
             (Language::Zh, "年年十五，他都来。", None),
         ] {
-            assert_eq!(Words::of(language).age(text), expected, "{text}");
+            assert_eq!(Patterns::of(language).age(text), expected, "{text}");
         }
-    }
-
-    #[test]
-    fn keys_have_the_papers_visibility() {
-        assert_eq!(Key::of("Speech_Pattern").map(Key::visibility), Some(Visibility::Private));
-        assert_eq!(Key::of("外貌").map(Key::visibility), Some(Visibility::Public));
-        for key in Key::all() {
-            for script in Script::ALL {
-                assert_eq!(Key::of(&key.word(script)), Some(key));
-            }
-        }
-        assert_eq!(Key::Age.word(Script::Traditional), "年齡");
-        assert_eq!(Key::Relationships.word(Script::Traditional), "人際關係");
-        assert_eq!(Key::of("horoscope"), None);
-    }
-
-    #[test]
-    fn lists_read_as_the_language_reads() {
-        let names = ["A", "B", "C"].map(str::to_owned);
-        assert_eq!(list(&names, Language::En), "A, B and C");
-        assert_eq!(list(&names, Language::Zh), "A、B和C");
     }
 
     #[test]
@@ -610,14 +430,7 @@ mod tests {
             (Language::Zh, "夫人", false),
             (Language::Zh, "道人", false),
         ] {
-            assert_eq!(Words::is_group(language, name), expected, "{name}");
+            assert_eq!(Patterns::is_group(language, name), expected, "{name}");
         }
-    }
-
-    #[test]
-    fn quotations_within_quotations_are_paired() {
-        assert_eq!(quoted("Call it “done.”"), "“Call it ‘done.’”");
-        assert_eq!(quoted("Call it “done."), "“Call it done.”");
-        assert_eq!(quoted("‘我得药钱十四两，勾销。"), "“我得药钱十四两，勾销。”");
     }
 }
