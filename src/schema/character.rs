@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{CharacterId};
+use super::CharacterId;
 use super::language::Language;
 
 /// Who may see an attribute of a profile.
@@ -98,7 +98,7 @@ impl Character {
     /// Returns the id of a character picked from the scenes of a book.
     #[must_use]
     pub fn picked_id(name: &str, book: &str) -> CharacterId {
-        CharacterId::from(format!("{}@{book}", super::slug(name)))
+        CharacterId::picked(name, book)
     }
 
     /// Adds the character's worldview to its profile as a private attribute, unless the profile already has it under
@@ -163,7 +163,7 @@ const fn established() -> CharacterType {
 impl From<CharacterFile> for Character {
     fn from(file: CharacterFile) -> Self {
         Self {
-            id: super::slug(&file.name),
+            id: CharacterId::of_name(&file.name),
             name: file.name,
             aliases: file.aliases,
             language: file.language,

@@ -8,6 +8,8 @@ use std::ops::Deref;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
+use super::slug;
+
 /// Declares an id: a string that is compared, ordered, hashed and serialized as its text.
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
@@ -59,6 +61,18 @@ macro_rules! id {
         impl From<&str> for $name {
             fn from(text: &str) -> Self {
                 Self(text.to_owned())
+            }
+        }
+
+        impl From<&String> for $name {
+            fn from(text: &String) -> Self {
+                Self(text.clone())
+            }
+        }
+
+        impl From<&$name> for String {
+            fn from(id: &$name) -> Self {
+                id.0.clone()
             }
         }
 
@@ -129,6 +143,20 @@ impl SceneId {
     }
 }
 
+impl CharacterId {
+    /// Returns the id of a character that is known by its name.
+    #[must_use]
+    pub fn of_name(name: &str) -> Self {
+        Self(slug(name))
+    }
+
+    /// Returns the id of a character that was picked from the scenes of a book.
+    #[must_use]
+    pub fn picked(name: &str, book: &str) -> Self {
+        Self(format!("{}@{book}", slug(name)))
+    }
+}
+
 impl ConversationId {
     /// Returns the id of the `n`-th conversation of a character with a source model.
     #[must_use]
@@ -140,8 +168,21 @@ impl ConversationId {
 impl SampleId {
     /// Returns the id of the sample of a turn.
     #[must_use]
-    pub fn new(conversation: &ConversationId, turn: usize) -> Self {
+    pub fn new(conversation: &ConversationId, turn: u32) -> Self {
         Self(format!("{conversation}#{turn}"))
+    }
+
+    /// Returns whether a sample with this id would be one of a conversation's.
+    #[must_use]
+    pub fn is_of(&self, conversation: &str) -> bool {
+        let turn = self.0.strip_prefix(conversation).and_then(|rest| rest.strip_prefix('#'));
+        turn.is_some_and(|turn| !turn.contains('#'))
+    }
+}
+
+impl From<&CharacterId> for RoleId {
+    fn from(character: &CharacterId) -> Self {
+        Self(character.0.clone())
     }
 }
 
@@ -155,6 +196,10 @@ mod tests {
         assert_eq!(conversation, "薛嵩@lian-wen-ji/vivid/3");
         assert_eq!(SampleId::new(&conversation, 4), "薛嵩@lian-wen-ji/vivid/3#4");
         assert_eq!(SceneId::at("rain", 1204), "rain@1204");
+        assert_eq!(CharacterId::of_name("Lin Chong"), "lin-chong");
+        assert_eq!(CharacterId::picked("薛嵩", "lian-wen-ji"), "薛嵩@lian-wen-ji");
+        let sample = SampleId::new(&conversation, 14);
+        assert!(sample.is_of(&conversation) && !sample.is_of("薛嵩@lian-wen-ji/vivid"));
     }
 
     #[test]

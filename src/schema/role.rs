@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{RoleId};
+use super::RoleId;
 use super::language::Language;
 
 /// One turn of a role's structured dialogue.

@@ -3,11 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{CharacterId, ConversationId, SampleId, SceneId};
 use super::character::{Attribute, CharacterType};
 use super::conversation::{Line, Verdict};
 use super::language::Language;
 use super::message::Message;
+use super::{CharacterId, ConversationId, SampleId, SceneId};
 
 /// A scene character as the test character sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{SceneId};
+use super::SceneId;
 use super::character::Attribute;
 use super::language::Language;
 

@@ -14,8 +14,8 @@ use crate::config::open_books;
 use crate::event::Event;
 use crate::pipeline::error::RunError;
 use crate::pipeline::records::Records;
-use crate::schema::Stage;
 use crate::schema::{Book, Character, CharacterType, Distinctness, Language, Reject, RejectReason, Scene, slug};
+use crate::schema::{RoleId, Stage};
 use crate::stages::extract;
 use crate::stages::instruct::{self, Act, Role, Roles};
 use crate::stages::synthesize::established;
@@ -46,7 +46,7 @@ enum Source {
 struct Taken {
     /// Index of its source.
     source: usize,
-    id: String,
+    id: RoleId,
     language: Language,
     /// The slug of its book or script.
     book: String,
@@ -247,7 +247,7 @@ impl Runner {
     ) -> Result<instruct::SplitPlanner, RunError> {
         let total = taken.iter().map(|role| role.calls).sum();
         let done = Arc::new(AtomicU64::new(0));
-        let mut by_source: BTreeMap<usize, BTreeMap<String, Option<Distinctness>>> = BTreeMap::new();
+        let mut by_source: BTreeMap<usize, BTreeMap<RoleId, Option<Distinctness>>> = BTreeMap::new();
         for role in taken {
             by_source.entry(role.source).or_default().insert(role.id, role.grade);
         }
@@ -470,7 +470,7 @@ mod tests {
             (roles.into_iter().map(|role| (role.id, role.own_turns)).collect::<Vec<_>>(), rejects)
         };
         let (roles, rejects) = named(25);
-        assert_eq!(roles, [("mara@the-mill".to_owned(), 25), ("tobin@the-mill".to_owned(), 25)]);
+        assert_eq!(roles, [("mara@the-mill".into(), 25), ("tobin@the-mill".into(), 25)]);
         assert_eq!((rejects.len(), rejects[0].reason.name()), (1, "too_few_turns"));
         assert!(rejects[0].detail.contains("Eben (1)"), "{}", rejects[0].detail);
         let (roles, rejects) = named(24);

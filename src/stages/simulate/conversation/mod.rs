@@ -16,7 +16,8 @@ use super::reply::Reply;
 use super::reply::repetition::Said;
 use crate::llm::{AskError, Model};
 use crate::schema::{
-    Candidate, Conversation, Dimension, Draw, EndedBy, Line, Reject, RejectReason, Turn, TurnCall, TurnKind,
+    Candidate, Conversation, ConversationId, Dimension, Draw, EndedBy, Line, Reject, RejectReason, Turn, TurnCall,
+    TurnKind,
 };
 use crate::seed::seeded;
 use crate::stages::select::select;
@@ -40,7 +41,7 @@ pub(super) async fn play(
     stage: &Stage<'_>,
     setting: &Setting<'_>,
     source: &Model,
-    id: String,
+    id: ConversationId,
     wave: u32,
     plan: &[Option<String>],
     rejects: &mut Vec<Reject>,
@@ -114,7 +115,7 @@ async fn next(
     setting: &Setting<'_>,
     history: &[Line],
     spoken: &[usize],
-    id: &str,
+    id: &ConversationId,
     index: u32,
 ) -> Result<Option<Next>, AskError> {
     let plain = |member| Ok(Some(Next { member, note: None, reject: None }));
@@ -151,7 +152,7 @@ async fn scene_turn(
     member: usize,
     Heard { history, said }: &Heard,
     target: Option<&Dimension>,
-    id: &str,
+    id: &ConversationId,
     index: u32,
 ) -> Result<Turn, AskError> {
     let ask = setting.scene_reply(member, history, target);
@@ -184,7 +185,7 @@ async fn test_turn(
     source: &Model,
     Heard { history, said }: &Heard,
     target: Option<&Dimension>,
-    id: &str,
+    id: &ConversationId,
     index: u32,
 ) -> Result<Turn, AskError> {
     let ask = setting.test_reply(history, target);
@@ -248,7 +249,7 @@ mod tests {
             (house.stage(&params), scene(language, "book@0", &["Ann", "Bob"]), character(language));
         let setting = Setting::new(&scene, &tess, &params).expect("a scene character remains");
         let mut rejects = Vec::new();
-        let id = || "tess/source/0".to_owned();
+        let id = || ConversationId::from("tess/source/0");
         let before = play(&stage, &setting, &house.source, id(), 0, &[], &mut rejects).await.expect("plays");
         let kind = if draw == "scene" { TurnKind::Scene } else { TurnKind::Test };
         let turn =

@@ -6,7 +6,7 @@ use super::Stage;
 use super::dwrs::Counts;
 use super::scenes::{Scenes, drawn};
 use crate::llm::Model;
-use crate::schema::{Character, Reject, RejectReason, Scene};
+use crate::schema::{Character, ConversationId, Reject, RejectReason, Scene};
 use crate::seed::seeded;
 use crate::stages::simulate::Params;
 use crate::stages::simulate::conversation::prompt_context::Setting;
@@ -16,7 +16,7 @@ use crate::stages::simulate::conversation::prompt_context::Setting;
 pub fn lanes_name(character: &Character, sources: &[&Model]) -> String {
     match sources {
         [source] => format!("{}/{}", character.id, source.name()),
-        _ => character.id.clone(),
+        _ => character.id.to_string(),
     }
 }
 
@@ -51,7 +51,7 @@ struct Lane<'a> {
 /// A scheduled conversation.
 pub(crate) struct Next<'a> {
     /// The conversation id.
-    pub(crate) id: String,
+    pub(crate) id: ConversationId,
     /// The source model, which plays the test character.
     pub(crate) source: &'a Model,
     /// The scene.
@@ -116,7 +116,8 @@ impl<'a, S: Scenes> Turns<'a, S> {
                 if Setting::new(&scene, self.character, self.params).is_none() {
                     continue;
                 }
-                let (id, is_beyond) = (format!("{}/{}", lane.id, lane.begun), lane.begun >= self.limit);
+                let id = ConversationId::new(&self.character.id, lane.source.name(), lane.begun);
+                let is_beyond = lane.begun >= self.limit;
                 lane.begun += 1;
                 return Ok(Some(Next { id, source: lane.source, scene, is_beyond }));
             }

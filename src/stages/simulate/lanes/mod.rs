@@ -30,7 +30,7 @@ use super::conversation::play;
 use super::conversation::prompt_context::Setting;
 use super::{Count, Params};
 use crate::llm::{AskError, Model};
-use crate::schema::{Character, Conversation, Dimension, Reject, Sample, TurnKind};
+use crate::schema::{Character, Conversation, ConversationId, Dimension, Reject, Sample, TurnKind};
 use crate::seed::seeded;
 use crate::stages::select;
 
@@ -234,7 +234,7 @@ async fn one(
     stage: &Stage<'_>,
     setting: &Setting<'_>,
     source: &Model,
-    id: String,
+    id: ConversationId,
     wave: u32,
     plan: &[Option<String>],
 ) -> Result<Played, AskError> {
@@ -285,6 +285,7 @@ mod tests {
     use std::sync::Mutex;
 
     use super::*;
+    use crate::schema::{SampleId};
     use crate::llm::{Ask as _, Record};
     use crate::schema::RejectReason;
     use crate::schema::{Candidate, EndedBy, Language, Quality, Scene};
@@ -423,7 +424,7 @@ mod tests {
         for language in Language::ALL {
             let mut first = BTreeMap::new();
             for name in ["tess", "ann", "wen", "lu"] {
-                let character = Character { id: name.to_owned(), ..character(language) };
+                let character = Character { id: name.into(), ..character(language) };
                 let kept = Mutex::new(Vec::new());
                 let keep = |played: Played| {
                     kept.lock().unwrap().extend(played.conversation.map(|talk| (talk.source_model, talk.id)));
@@ -443,12 +444,12 @@ mod tests {
                 let (least, most) = (counts.values().min().unwrap(), counts.values().max().unwrap());
                 assert!(most - least <= 1, "{counts:?}");
                 // The conversations of each source are numbered from 0, regardless of the other sources.
-                let ids: Vec<&String> = kept.iter().map(|(_, id)| id).collect();
+                let ids: Vec<&str> = kept.iter().map(|(_, id)| id.as_str()).collect();
                 assert!(
                     sources
                         .iter()
                         .filter(|source| counts[source.name()] > 0)
-                        .all(|source| { ids.contains(&&format!("{name}/{}/0", source.name())) })
+                        .all(|source| { ids.contains(&format!("{name}/{}/0", source.name()).as_str()) })
                 );
                 let idle: Vec<&str> = end
                     .rejects
@@ -514,7 +515,7 @@ mod tests {
             for sample in &played.samples {
                 let conversation = conversations[&sample.conversation_id];
                 let turn = &conversation.turns[sample.turn as usize];
-                assert_eq!(sample.id, format!("{}#{}", conversation.id, turn.index));
+                assert_eq!(sample.id, SampleId::new(&conversation.id, turn.index));
                 assert_eq!(conversation.quality, Some(Quality::High));
                 assert_eq!((Some(&sample.dimension), &sample.target), (turn.dimension.as_ref(), &turn.target));
                 assert_eq!((Some(sample.score), Some(&sample.reference)), (turn.score, turn.source_reply.as_ref()));
