@@ -15,7 +15,7 @@ use std::time::Instant;
 
 use dramaturg::dataset::check_pool;
 use dramaturg::schema::{Character, CharacterFile, Language};
-use dramaturg::stages::simulate::{Params, drawn};
+use dramaturg::stages::simulate::{Params, scene_order};
 use dramaturg::store::Pool;
 
 use self::process::{cpu_seconds, peak_megabytes};
@@ -61,7 +61,7 @@ fn measure(task: &str, folder: &Path) {
         }
         "sample" => {
             let (index, _) = pool.index_all().expect("the file is readable");
-            let places = drawn(7, "tess/writer", &tess(), index.heads(), &Params::default());
+            let places = scene_order(7, "tess/writer", &tess(), index.heads(), &Params::default());
             let scenes: Vec<_> = places
                 .into_iter()
                 .take(DRAWN)

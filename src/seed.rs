@@ -36,7 +36,7 @@ mod tests {
     use super::{number, seeded};
 
     #[test]
-    fn a_decision_has_one_generator() {
+    fn generators_depend_on_the_seed_and_the_decision() {
         let draw = |seed, decision: &[&str]| seeded(seed, decision).next_u64();
         assert_eq!(draw(7, &["simulate", "a"]), draw(7, &["simulate", "a"]));
         assert_ne!(draw(7, &["simulate", "a"]), draw(8, &["simulate", "a"]));

@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_shell_takes_it_back() {
+    fn arguments_are_quoted_for_the_shell() {
         let arguments = ["/usr/bin/x", "build", "红楼.toml", "--set", "cast.judge=\"it's\"", ""];
         let text = |command| invocation(arguments.map(OsString::from), command);
         assert_eq!(text(None), r#"dramaturg build 红楼.toml --set 'cast.judge="it'\''s"' ''"#);

@@ -59,10 +59,10 @@ fn command(command: Command) -> Exit {
         Command::Select(arguments) => commands::select::select(&arguments),
         Command::Instruct(instruct) => commands::instruct::instruct(instruct),
         Command::Export(arguments) => match arguments.format {
-            Some(format) => commands::export::formats(&arguments, format),
+            Some(format) => commands::export::convert(&arguments, format),
             None => commands::build::run_pipeline(&arguments.run, false, Stage::Export, FailedCommand::Export),
         },
-        Command::Split(arguments) => commands::split::divide(&arguments),
+        Command::Split(arguments) => commands::split::split_dataset(&arguments),
         Command::Pool(command) => commands::pool::pool(&command),
         Command::Character(command) => commands::character::character(&command),
         Command::Schema { dir, check } => commands::schema::schema(&dir, check),

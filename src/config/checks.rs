@@ -114,7 +114,7 @@ fn figures(document: &Document, problems: &mut Vec<Problem>) {
         ("/simulate/min_turns", simulate.min_turns, "/simulate/max_turns", simulate.max_turns),
         ("/simulate/test_every", simulate.test_every, "/simulate/max_turns", simulate.max_turns),
         ("/extract/min_utterances", extract.min_utterances, "/extract/max_utterances", extract.max_utterances),
-        ("/select/sample", select.sample.into(), "/select/keep_source", select.keep_source.into()),
+        ("/select/sample_threshold", select.sample_threshold.into(), "/select/keep_source", select.keep_source.into()),
     ];
     for (low, low_default, high, high_default) in bounds {
         let number = |pointer: &str, default: u32| {
@@ -140,13 +140,12 @@ fn figures(document: &Document, problems: &mut Vec<Problem>) {
 
 /// If targeted turns are counted, some turns must be targeted.
 fn aims(document: &Document, problems: &mut Vec<Problem>) {
-    let pointer = "/simulate/emphasis";
-    let is_targeted = document.value.pointer("/simulate/count").is_none_or(|count| count == "targeted");
+    let pointer = "/simulate/target_probability";
+    let is_targeted = document.value.pointer("/simulate/balance_on").is_none_or(|count| count == "targeted");
     if is_targeted && document.value.pointer(pointer).and_then(Value::as_f64) == Some(0.0) {
-        let message =
-            "`simulate.emphasis` is 0, so no turn is targeted, but `simulate.count` counts only targeted turns";
+        let message = "`simulate.target_probability` is 0, so no turn is targeted, but `simulate.balance_on` counts only targeted turns";
         let problem = Problem::new(document.at(pointer), message);
-        problems.push(problem.expected("more than 0, or `simulate.count = \"judged\"`"));
+        problems.push(problem.expected("more than 0, or `simulate.balance_on = \"judged\"`"));
     }
 }
 

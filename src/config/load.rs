@@ -645,10 +645,10 @@ mod tests {
             &[r#"0|reader|`models.reader` is missing the key `provider`|Some("`\"offline\"` or `\"openai\"`")|None"#],
         );
         check(
-            ("provider = 'offline'", "provider = 'offline'\nbreadth = 65\nacshuns = 0.5"),
+            ("provider = 'offline'", "provider = 'offline'\ncandidates = 65\nacton_rate = 0.5"),
             &[
-                r#"0|65|`models.reader.breadth` is 65|Some("an integer from 1 to 64")|None"#,
-                r#"0|acshuns|unknown key `acshuns` in `models.reader`|None|Some("actions")"#,
+                r#"0|65|`models.reader.candidates` is 65|Some("an integer from 1 to 64")|None"#,
+                r#"0|acton_rate|unknown key `acton_rate` in `models.reader`|None|Some("action_rate")"#,
             ],
         );
         check(
@@ -693,31 +693,32 @@ mod tests {
             ],
         );
         check(
-            ("[synthesize]", "[simulate]\nmin_turns = 21\ntau = 3.0\ncount = 'targetd'\n[synthesize]"),
+            ("[synthesize]", "[simulate]\nmin_turns = 21\ntau = 3.0\nbalance_on = 'targetd'\n[synthesize]"),
             &[
                 r#"0|21|`simulate.min_turns` is above `simulate.max_turns`, which is 20|Some("at most 20")|None"#,
                 r#"0|3.0|`simulate.tau` is 3.0|Some("an integer of at least 1")|None"#,
-                r#"0|'targetd'|`simulate.count` is "targetd"|Some("`\"targeted\"`, `\"judged\"` or `\"accepted\"`")|Some("targeted")"#,
+                r#"0|'targetd'|`simulate.balance_on` is "targetd"|Some("`\"targeted\"`, `\"judged\"` or `\"accepted\"`")|Some("targeted")"#,
             ],
         );
         check(
             ("[synthesize]", "[simulate]\nmax_turns = 5\n[synthesize]"),
             &[r#"0|5|`simulate.max_turns` is below `simulate.min_turns`, which is 8|Some("at least 8")|None"#],
         );
-        for emphasis in ["0", "0.0"] {
-            let replaced = format!("[simulate]\nemphasis = {emphasis}\nbooks = ['红*', '[a', ' ']\n[synthesize]");
+        for probability in ["0", "0.0"] {
+            let replaced =
+                format!("[simulate]\ntarget_probability = {probability}\nbooks = ['红*', '[a', ' ']\n[synthesize]");
             check(
                 ("[synthesize]", &replaced),
                 &[
                     &format!(
-                        r#"0|{emphasis}|`simulate.emphasis` is 0, so no turn is targeted, but `simulate.count` counts only targeted turns|Some("more than 0, or `simulate.count = \"judged\"`")|None"#
+                        r#"0|{probability}|`simulate.target_probability` is 0, so no turn is targeted, but `simulate.balance_on` counts only targeted turns|Some("more than 0, or `simulate.balance_on = \"judged\"`")|None"#
                     ),
                     r#"0|'[a'|invalid pattern `[a`: invalid range pattern|Some("a book's slug such as `emma`, or a pattern such as `red-*`")|None"#,
                     r#"0|' '|" " names no book|Some("a book's slug such as `emma`, or a pattern such as `red-*`")|None"#,
                 ],
             );
         }
-        check(("[synthesize]", "[simulate]\nemphasis = 0\ncount = 'judged'\n[synthesize]"), &[]);
+        check(("[synthesize]", "[simulate]\ntarget_probability = 0\nbalance_on = 'judged'\n[synthesize]"), &[]);
         check(
             ("[synthesize]", "[budget]\nmax_usd = 3\n[chunk]\nencoding = 'gb18003'\nmax_tokens = true\n[synthesize]"),
             &[

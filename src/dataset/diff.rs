@@ -214,7 +214,7 @@ impl RowChanges {
 pub(crate) fn manifest(run: &Path) -> Result<Value, StoreError> {
     let path = run.join("manifest.json");
     let bytes = std::fs::read(&path).map_err(|source| StoreError::Io { tried: "read", path: path.clone(), source })?;
-    serde_json::from_slice(&bytes).map_err(|source| StoreError::Json { path, source })
+    serde_json::from_slice(&bytes).map_err(|source| StoreError::InvalidJson { path, source })
 }
 
 /// Returns all keys of a run's configuration, dotted, with their values as TOML. The run's name is not compared.
@@ -334,15 +334,15 @@ mod tests {
     fn keys_of_the_configuration_are_compared_one_by_one() {
         let manifest = |text: &str| json!({ "configuration": text });
         let one = configuration(&manifest("name = 'a'\nseed = 7\n[simulate]\ntau = 3\n[models.'作者']\nmodel = 'm'\n"));
-        let other = configuration(&manifest("name = 'b'\nseed = 7\n[simulate]\ntau = 10\nwave = 2\n"));
+        let other = configuration(&manifest("name = 'b'\nseed = 7\n[simulate]\ntau = 10\nbatch_size = 2\n"));
         let told: Vec<String> = changed(&one, &other)
             .into_iter()
             .map(|Change { name, before, after }| format!("{name} {before:?} {after:?}"))
             .collect();
         let expected = [
             "models.作者.model Some(\"\\\"m\\\"\") None",
+            "simulate.batch_size None Some(\"2\")",
             "simulate.tau Some(\"3\") Some(\"10\")",
-            "simulate.wave None Some(\"2\")",
         ];
         assert_eq!(told, expected);
     }

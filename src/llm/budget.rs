@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_request_begins_when_it_cannot_break_a_bound() {
+    fn a_request_starts_if_it_cannot_exceed_the_budget() {
         let weight = |tokens| {
             let price = Price { input: 10.0, cached_input: None, output: 10.0 };
             Weight::of(&Usage { prompt: tokens, ..Usage::default() }, Some(&price))

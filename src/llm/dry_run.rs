@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn time_is_what_places_and_limits_make_of_it() {
+    fn simulated_time_follows_concurrency_and_rate_limits() {
         let open = Limits { concurrency: 4, requests_per_minute: None, tokens_per_minute: None };
         let usage = Usage { prompt: 90, completion: 10, ..Usage::default() };
         assert_eq!(elapsed(1, open, usage), SECOND);
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_measured_goes_before_what_is_assumed() {
+    fn measurements_replace_assumptions() {
         let offline = Usage { prompt: 100, completion: 20, estimated: true, ..Usage::default() };
         let assumed = Expected { latency: SECOND, prompt_ratio: 1.0, completion: None, least: 40, reasks: 0.0 };
         let tokens = |expected: Expected| (expected.usage(offline).prompt, expected.usage(offline).completion);

@@ -16,13 +16,13 @@ pub struct OfflineOptions {
     pub variant: String,
     /// Number of candidate replies per turn, 1 to 64; more candidates give better replies.
     #[schemars(range(min = 1, max = 64))]
-    pub breadth: u32,
+    pub candidates: u32,
     /// Probability that a reply starts with an action in parentheses, 0 to 1.
     #[schemars(range(min = 0.0, max = 1.0))]
-    pub actions: f64,
+    pub action_rate: f64,
     /// Probability that a reply follows the given strategy, 0 to 1.
     #[schemars(range(min = 0.0, max = 1.0))]
-    pub diligence: f64,
+    pub strategy_rate: f64,
     /// Maximum number of concurrent answers. Default: unlimited. Does not affect answers, and is not part of a request.
     #[serde(skip_serializing)]
     #[schemars(range(min = 1, max = 65_536))]
@@ -31,7 +31,7 @@ pub struct OfflineOptions {
 
 impl Default for OfflineOptions {
     fn default() -> Self {
-        Self { variant: "plain".to_owned(), breadth: 8, actions: 0.3, diligence: 0.5, concurrency: None }
+        Self { variant: "plain".to_owned(), candidates: 8, action_rate: 0.3, strategy_rate: 0.5, concurrency: None }
     }
 }
 

@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_holds_the_ask_the_request_and_the_draw() {
+    fn a_key_depends_on_the_ask_the_request_and_the_draw() {
         let request = Request {
             model: "m".to_owned(),
             messages: vec![Message::user("是吗？")],

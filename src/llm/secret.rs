@@ -39,7 +39,7 @@ mod tests {
     use super::Secret;
 
     #[test]
-    fn a_secret_stays_one() {
+    fn secrets_are_not_displayed() {
         let secret = Secret::new(" sk-123456\n");
         assert_eq!(format!("{secret:?}"), "(secret)");
         assert_eq!(secret.redact("Incorrect key sk-123456."), "Incorrect key (secret).");

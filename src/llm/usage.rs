@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn what_calls_cost_does_not_depend_on_their_order() {
+    fn cost_does_not_depend_on_the_order_of_calls() {
         let price = Price { input: 0.4, cached_input: Some(0.1), output: 1.6 };
         let usages: Vec<Usage> = (0..50)
             .map(|n| Usage { prompt: 1000 + 37 * n, cached: 16 * n, completion: 7 + n * n, ..Usage::default() })
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_kept_estimated_and_asked_again_is_told_apart() {
+    fn journaled_estimated_and_repeated_calls_are_counted_separately() {
         let usage_tracker = UsageTracker::default();
         let estimated = Usage { prompt: 10, completion: 5, estimated: true, ..Usage::default() };
         usage_tracker.spend("a", "x", None, &Spent { kept: true, ..spent(estimated) });

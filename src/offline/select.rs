@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use rand::RngExt as _;
 use serde::Deserialize;
 
-use crate::llm::Offline;
+use crate::llm::{Offline, OfflineAnswer};
 use crate::schema::{ByLanguage, Language};
 use crate::stages::select::{Judge, Judgement};
 use crate::text::{Sign, asks, content_words, float, likeness, pairs, plain, sentences, signs, spoken};
@@ -40,8 +40,14 @@ const ALIKE: f64 = 0.12;
 /// From this difference on, one reply is much better.
 const MUCH: f64 = 0.6;
 
+impl OfflineAnswer for Judge {
+    fn answer_offline(&self, offline: &mut Offline<'_>) -> Judgement {
+        judge(self, offline)
+    }
+}
+
 /// Chooses the dimension that the context calls for, then compares the two replies on it.
-pub(crate) fn judge(ask: &Judge, offline: &mut Offline<'_>) -> Judgement {
+fn judge(ask: &Judge, offline: &mut Offline<'_>) -> Judgement {
     let phrases = PHRASES.get(ask.language);
     let context = Context::new(ask);
     let called = ask.criteria.iter().map(|criterion| {
@@ -440,15 +446,25 @@ mod tests {
     }
 
     #[test]
-    fn codes_of_the_users_own_are_judged_too() {
-        let mut ask = ask(Language::En, &["Nobody rowed across today."], "Rowed? Nobody.", "One.");
-        ask.criteria.truncate(1);
-        ask.criteria[0].code = "HUMOUR".to_owned();
-        let judgement = judged(&ask, "x");
-        assert_eq!(judgement.dimension, "HUMOUR");
-        assert!((1..=5).contains(&judgement.score));
+    fn custom_dimensions_are_chosen_and_compared() {
+        let mut ask = ask(Language::En, &["Nobody rowed across today."], "The man who rowed the ferry is ill.", "One.");
+        ask.criteria.truncate(2);
+        for (criterion, code) in ask.criteria.iter_mut().zip(["HUMOUR", "IRONY"]) {
+            code.clone_into(&mut criterion.code);
+        }
+        let judgements: Vec<Judgement> = (0..50).map(|draw| judged(&ask, &draw.to_string())).collect();
+        let codes: BTreeSet<&str> = judgements.iter().map(|judgement| judgement.dimension.as_str()).collect();
+        assert_eq!(codes, BTreeSet::from(["HUMOUR", "IRONY"]));
+        let phrases = PHRASES.get(Language::En);
+        let reason = phrases.context["other"].replace("{quote}", "“Nobody rowed across today.”");
+        for judgement in &judgements {
+            assert!(judgement.score < 3, "the first reply refers to the history: {judgement:?}");
+            assert_eq!(judgement.dimension_reason, reason);
+        }
+        std::mem::swap(&mut ask.first, &mut ask.second);
+        assert!(judged(&ask, "x").score > 3);
         ask.history.clear();
-        assert!(!judged(&ask, "x").dimension_reason.is_empty());
+        assert_eq!(judged(&ask, "x").dimension_reason, phrases.opening);
     }
 
     #[test]

@@ -42,10 +42,10 @@ pub(super) fn about(
         prompts: session.prompts.hashes().clone(),
         charges,
         tau: file.simulate.tau,
-        emphasis: file.simulate.emphasis,
-        batch_size: file.simulate.wave,
+        emphasis: file.simulate.target_probability,
+        batch_size: file.simulate.batch_size,
         keep_source: file.select.keep_source,
-        sample: file.select.sample,
+        sample: file.select.sample_threshold,
         roles,
     }
 }

@@ -12,7 +12,7 @@ use super::exclusions::Exclusions;
 use crate::schema::{Character, Conversation, Reject, RoleGeneral, RoleId, RoleProfile, RoleSpecific, Sample, Split};
 use crate::stages::export::{self, ConversationView, HeldOut, QuoteLimits, ReportStatistics, Table, TableRow};
 use crate::stages::instruct::{SelectedRows, SplitAssignments};
-use crate::stages::simulate::Played;
+use crate::stages::simulate::PlayedConversation;
 use crate::store::{NewDataset, PoolIndex, RunFolder, Spool, StoreError};
 
 /// The results of a run.
@@ -244,8 +244,8 @@ pub(super) struct PlayedRecords {
 
 impl PlayedRecords {
     /// Adds a conversation with its samples and rejects.
-    pub(super) fn add(&self, played: Played) -> Result<(), StoreError> {
-        let Played { conversation, samples, rejects } = played;
+    pub(super) fn add(&self, played: PlayedConversation) -> Result<(), StoreError> {
+        let PlayedConversation { conversation, samples, rejects } = played;
         let mut turn_faults = self.turn_faults.lock().unwrap_or_else(PoisonError::into_inner);
         for fault in conversation.iter().flat_map(|conversation| &conversation.turns).flat_map(|turn| &turn.faults) {
             *turn_faults.entry(fault.clone()).or_default() += 1;

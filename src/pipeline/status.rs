@@ -339,8 +339,8 @@ pub fn standing(run: &Path, age: impl Fn(&Path) -> Option<Duration>) -> Result<(
     let io = |source| StoreError::Io { tried: "read", path: path.clone(), source };
     let (mut standing, age) = match std::fs::read(&path) {
         Ok(bytes) => {
-            let standing: Standing =
-                serde_json::from_slice(&bytes).map_err(|source| StoreError::Json { path: path.clone(), source })?;
+            let standing: Standing = serde_json::from_slice(&bytes)
+                .map_err(|source| StoreError::InvalidJson { path: path.clone(), source })?;
             (standing, age(&path))
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => (Standing::default(), None),

@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_world_of_a_character_stands_in_its_profile_once() {
+    fn the_profile_contains_the_worldview_once() {
         for (language, key, world) in
             [(Language::En, "worldview", "Salt is money here."), (Language::Zh, "世界观", "此地以盐为钱。")]
         {

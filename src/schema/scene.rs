@@ -194,7 +194,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_scene_by_hand_needs_what_a_person_knows() {
+    fn a_manual_scene_needs_few_fields() {
         let text = r#"
             id = "渡口夜话"
             book = "custom"

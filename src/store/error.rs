@@ -127,6 +127,15 @@ pub enum StoreError {
         #[source]
         source: serde_json::Error,
     },
+    /// A file or a stored record is not the JSON that is expected there.
+    #[error("failed to parse `{}`", path.display())]
+    InvalidJson {
+        /// The path.
+        path: PathBuf,
+        /// The JSON error.
+        #[source]
+        source: serde_json::Error,
+    },
     /// A record cannot be converted to JSON.
     #[error("failed to write `{}`", path.display())]
     Json {

@@ -121,7 +121,7 @@ impl Spool {
             zstd::bulk::decompress(&packed, position.length)
         };
         let json = read().map_err(StoreError::io("read", &self.path))?;
-        serde_json::from_slice(&json).map_err(|source| StoreError::Json { path: self.path.clone(), source })
+        serde_json::from_slice(&json).map_err(|source| StoreError::InvalidJson { path: self.path.clone(), source })
     }
 }
 
@@ -156,14 +156,25 @@ mod tests {
     }
 
     #[test]
-    fn what_is_damaged_is_told() {
+    fn a_record_of_another_type_is_a_parse_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let spool = Spool::create(folder.path(), "lines").unwrap();
+        spool.add("a", &"text").unwrap();
+        let error = spool.get::<u32>("a").expect_err("the record is a string");
+        assert!(matches!(&error, StoreError::InvalidJson { path, .. } if path.ends_with("lines.spool")), "{error}");
+    }
+
+    #[test]
+    fn a_truncated_file_is_a_read_error() {
         let folder = tempfile::tempdir().unwrap();
         let spool = Spool::create(folder.path(), "lines").unwrap();
         spool.add("a", &"text".repeat(50)).unwrap();
         let path = folder.path().join("lines.spool");
         File::options().write(true).open(&path).unwrap().set_len(3).unwrap();
-        let error = spool.records::<String>().next().unwrap().expect_err("the file is truncated").to_string();
-        assert!(error.starts_with("failed to read `") && error.contains("lines.spool"), "{error}");
+        let error = spool.records::<String>().next().unwrap().expect_err("the file is truncated");
+        let is_read_error =
+            matches!(&error, StoreError::Io { tried: "read", path, .. } if path.ends_with("lines.spool"));
+        assert!(is_read_error, "{error}");
     }
 
     #[test]

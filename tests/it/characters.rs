@@ -143,7 +143,7 @@ fn run(book: &str, text: &str, established: &str) -> TestRun {
     std::fs::write(run.path().join(book), text).expect("a book");
     let file = format!(
         "name = \"small\"\nseed = 11\nbooks = {{ paths = [\"{book}\"] }}\n\n[models.reader]\nprovider = \"offline\"\n\
-         [models.vivid]\nprovider = \"offline\"\nvariant = \"vivid\"\nbreadth = 32\n\n[cast]\nextractor = \"reader\"\n\
+         [models.vivid]\nprovider = \"offline\"\nvariant = \"vivid\"\ncandidates = 32\n\n[cast]\nextractor = \"reader\"\n\
          synthesizers = [\"reader\"]\ndirector = \"reader\"\nscene = \"reader\"\nsources = [\"vivid\"]\nbase = \"reader\"\n\
          judge = \"reader\"\n\n[synthesize]\nestablished = {established}\ncount = {{ en = 0, zh = 0 }}\n\n[simulate]\ntau = 1\n\
          max_turns = 10\nmax_conversations = 2\n"

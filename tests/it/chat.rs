@@ -135,7 +135,7 @@ fn the_sources_of_a_character_can_share_its_counts() {
     run.build(
         &[
             "--set",
-            "simulate.scope='character'",
+            "simulate.balance_scope='character'",
             "--set",
             "cast.sources=['vivid', 'reader']",
             "--set",
@@ -143,7 +143,7 @@ fn the_sources_of_a_character_can_share_its_counts() {
             "--set",
             "simulate.max_conversations=12",
             "--set",
-            "simulate.emphasis=1.0",
+            "simulate.target_probability=1.0",
             "--set",
             "synthesize.count={ en = 0, zh = 0 }",
         ],
@@ -288,8 +288,14 @@ async fn a_judge_with_a_bias_ends_nothing_and_is_told() {
     };
     let server = ScriptedServer::ruled(move |_, body| answer(body, judge)).await;
     let run = served(&server.url());
-    let sets =
-        ["--set", "simulate.count='accepted'", "--set", "simulate.tau=2", "--set", "simulate.max_conversations=16"];
+    let sets = [
+        "--set",
+        "simulate.balance_on='accepted'",
+        "--set",
+        "simulate.tau=2",
+        "--set",
+        "simulate.max_conversations=16",
+    ];
     let only_english = ["--set", "synthesize.count={ en = 0, zh = 0 }"];
     let left = run.build(&[&sets[..], &only_english[..]].concat(), 0);
     let rejects = std::fs::read_to_string(run.path().join("outputs/small/rejected/simulate.jsonl")).expect("rejects");

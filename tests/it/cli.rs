@@ -179,7 +179,7 @@ paths = ["书/红楼梦.txt", "books/plian.txt"]
 
 [models.reader]
 provider = "offline"
-breadth = "many"
+candidates = "many"
 
 [models.writer]
 provider = "openai"
@@ -195,7 +195,7 @@ base = "reader"
 
 [simulate]
 min_turns = 30
-emphasis = 1.5
+target_probability = 1.5
 "#,
     );
     insta::assert_snapshot!(project.transcript(&["build", "mine.toml"]), @r#"
@@ -224,11 +224,11 @@ emphasis = 1.5
       |
       = help: did you mean `books/plain.txt`?
 
-    error: `models.reader.breadth` is a string
-     --> mine.toml:9:11
+    error: `models.reader.candidates` is a string
+     --> mine.toml:9:14
       |
-    9 | breadth = "many"
-      |           ^^^^^^ expected an integer from 1 to 64
+    9 | candidates = "many"
+      |              ^^^^^^ expected an integer from 1 to 64
 
     error: `models.writer` has no `base_url`
       --> mine.toml:11:9
@@ -268,11 +268,11 @@ emphasis = 1.5
     24 | min_turns = 30
        |             ^^ expected at most 20
 
-    error: `simulate.emphasis` is 1.5
-      --> mine.toml:25:12
+    error: `simulate.target_probability` is 1.5
+      --> mine.toml:25:22
        |
-    25 | emphasis = 1.5
-       |            ^^^ expected a number from 0 to 1
+    25 | target_probability = 1.5
+       |                      ^^^ expected a number from 0 to 1
 
     error: 11 problems in `mine.toml`; nothing was run
     hint: `schemas/pipeline.schema.json` describes every key; `dramaturg schema` writes it
@@ -311,7 +311,7 @@ fn broken_toml_is_told_with_the_rest() {
 fn problems_of_a_set_point_into_its_argument() {
     let project = project();
     project.write("mine.toml", PIPELINE);
-    let sets = ["cast.judge=reader", "simulate.tua=3", "models.'作者'.breadth=0", "limit"];
+    let sets = ["cast.judge=reader", "simulate.tua=3", "models.'作者'.candidates=0", "limit"];
     let arguments: Vec<&str> =
         ["build", "mine.toml"].into_iter().chain(sets.iter().flat_map(|set| ["--set", set])).collect();
     insta::assert_snapshot!(project.transcript(&arguments), @r#"
@@ -332,11 +332,11 @@ fn problems_of_a_set_point_into_its_argument() {
       |
       = help: did you mean `tau`?
 
-    error: `models."作者".breadth` is 0
-     --> --set:1:21
+    error: `models."作者".candidates` is 0
+     --> --set:1:24
       |
-    1 | models.'作者'.breadth=0
-      |                       ^ expected an integer from 1 to 64
+    1 | models.'作者'.candidates=0
+      |                          ^ expected an integer from 1 to 64
 
     error: not an assignment
      --> --set:1:1

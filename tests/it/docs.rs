@@ -181,6 +181,28 @@ fn anchors(text: &str) -> BTreeSet<String> {
 }
 
 #[test]
+fn sources_refer_to_pages_that_exist() {
+    let reference = pattern(r"docs/[a-z/-]+\.md");
+    let mut folders = vec![root().join("src"), root().join("pipelines")];
+    let mut missing = BTreeSet::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).expect("the folder exists") {
+            let path = entry.expect("the folder is readable").path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let text = fs::read_to_string(&path).unwrap_or_default();
+            let named = reference.find_iter(&text).map(|page| page.as_str());
+            missing.extend(
+                named.filter(|page| !root().join(page).exists()).map(|page| format!("{}: {page}", path.display())),
+            );
+        }
+    }
+    assert!(missing.is_empty(), "{missing:#?}");
+}
+
+#[test]
 fn pages_are_short_and_in_the_index() {
     let index = read("docs/README.md");
     for (path, page) in pages() {

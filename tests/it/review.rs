@@ -406,17 +406,22 @@ fn card_report_and_manifest_agree_whatever_was_done_after_the_run() {
 fn a_card_shows_the_pipeline_file_as_it_was_written_after_judges_were_added() {
     let run = TestRun::new();
     run.change("tau = 1", "tau = 1 # one of each 各一");
-    run.build(&["--set", "simulate.emphasis=0.5"], 0);
+    run.build(&["--set", "simulate.target_probability=0.5"], 0);
     let pipeline = |card: &str| card.split_once("## Pipeline file\n").expect("the section").1.to_owned();
     let before = pipeline(&read(&run, "dataset/README.md"));
-    assert!(before.contains("tau = 1 # one of each 各一") && before.contains("simulate.emphasis=0.5"), "{before}");
+    assert!(
+        before.contains("tau = 1 # one of each 各一") && before.contains("simulate.target_probability=0.5"),
+        "{before}"
+    );
     let select = |from: &str, judges: &[&str]| {
         let judges: Vec<&str> = judges.iter().flat_map(|judge| ["--judge", judge]).collect();
         let output = run.run(&[&["select", from, "--quiet"], &judges[..]].concat());
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         pipeline(&read(&run, "dataset/README.md"))
     };
-    let with = |judges: &str| before.replace("simulate.emphasis=0.5\n", &format!("simulate.emphasis=0.5\n{judges}\n"));
+    let with = |judges: &str| {
+        before.replace("simulate.target_probability=0.5\n", &format!("simulate.target_probability=0.5\n{judges}\n"))
+    };
     assert_eq!(select(RUN, &["vivid"]), with("cast.judges=[\"vivid\"]"));
     // The file has changed since, and has a model more: the run is what it was made with, the judge what the file says.
     run.change("tau = 1 ", "tau = 2 ");
@@ -426,7 +431,7 @@ fn a_card_shows_the_pipeline_file_as_it_was_written_after_judges_were_added() {
     assert!(late.contains("models.\"late\"={") && late.matches("cast.judges").count() == 1, "{late}");
     assert!(read(&run, "manifest.json").contains("tau = 1\\n"), "the configuration of the run");
     run.change("tau = 2 ", "tau = 1 ");
-    run.build(&["--replay", "--set", "simulate.emphasis=0.5"], 0);
+    run.build(&["--replay", "--set", "simulate.target_probability=0.5"], 0);
     assert!(!read(&run, "dataset/README.md").contains("cast.judges"), "a build is that of the file");
 }
 

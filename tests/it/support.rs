@@ -48,8 +48,8 @@ provider = "offline"
 [models.vivid]
 provider = "offline"
 variant = "vivid"
-breadth = 32
-diligence = 0.9
+candidates = 32
+strategy_rate = 0.9
 
 [cast]
 extractor = "reader"
@@ -66,7 +66,7 @@ count = {{ en = 1, zh = 1 }}
 
 [simulate]
 tau = 1
-wave = 2
+batch_size = 2
 own_book = true
 max_turns = 10
 max_conversations = 3

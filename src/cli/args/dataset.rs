@@ -27,7 +27,7 @@ Examples:
 
 A run folder is judged with its own configuration and journal. Run the command in the folder where the run was
 started, because it reads the books and character files again. To use a judge in later builds too, add it to the
-pipeline file as `[cast] judges = [\"strong\"]`. See docs/review.md.
+pipeline file as `[cast] judges = [\"strong\"]`. See docs/judges.md.
 ";
 
 /// Arguments of `select`.

@@ -23,7 +23,7 @@ A question is removed if it is too similar to a kept question before it, so sort
 `similarity` (0 to 1) is the highest similarity to another kept question of the group, and `nearest` is the line
 number of that question, from 1. In groups of more than 50,000 questions both are null for kept questions unless
 --scores is given; they are below the threshold. Other keys of a line are copied unchanged. If a line is not a JSON
-object or lacks the text, the command exits with code 2 and prints nothing to stdout. See docs/duplicates.md.
+object or lacks the text, the command exits with code 2 and prints nothing to stdout. See docs/dedup.md.
 ";
 
 /// Arguments of `instruct`.

@@ -256,7 +256,7 @@ mod tests {
     use super::Arguments;
 
     #[test]
-    fn the_command_line_is_sound() {
+    fn the_command_line_is_valid() {
         Arguments::command().debug_assert();
     }
 }

@@ -17,7 +17,7 @@ Examples:
   dramaturg pool stats --json | jq .books
 
 If scenes share an id, a custom scene takes precedence over an edit, and an edit over an extracted scene.
-`extract` fills a pool and never overwrites a file that was changed by hand. See docs/pool.md.
+`extract` fills a pool and never overwrites a file that was changed by hand. See docs/scene-pool.md.
 ";
 
 /// Subcommands of `pool`.

@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_held_out_of_one_split() {
+    fn hold_out_values_are_parsed() {
         let held = |text: &str| hold(text, "train").map(|held| (held.split, held.column, held.value));
         let found = |split: &str, column: &str, value: &str| Some((split.into(), column.into(), value.into()));
         assert_eq!(held("character=Keziah: a ferry=woman"), found("test", "character", "Keziah: a ferry=woman"));
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_those_that_the_hub_takes() {
+    fn split_names_follow_the_hub() {
         for name in ["test", "dev_2", "a.b"] {
             assert!(split_name(name).is_ok(), "{name}");
         }

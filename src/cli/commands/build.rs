@@ -65,8 +65,8 @@ pub(crate) fn run_loaded(
     });
     progress.clear();
     match &result {
-        Ok(left) => print_summary(left, options, until),
-        Err(RunError::Failures { summary: left, .. }) => print_summary(left, options, until),
+        Ok(summary) => print_summary(summary, options, until),
+        Err(RunError::Failures { summary, .. }) => print_summary(summary, options, until),
         Err(_) => {}
     }
     let Err(error) = result else { return Exit::Done };
@@ -91,12 +91,12 @@ fn run(
 }
 
 /// Prints the summary of a run.
-fn print_summary(left: &Summary, options: &args::RunOptions, until: Stage) {
+fn print_summary(summary: &Summary, options: &args::RunOptions, until: Stage) {
     if options.json {
-        let json = serde_json::to_string(left).expect("a summary serializes to JSON");
+        let json = serde_json::to_string(summary).expect("a summary serializes to JSON");
         to_stdout(&format!("{json}\n"));
     } else if !options.quiet {
         let following = Stage::OF_RUN.into_iter().find(|stage| *stage > until);
-        to_stdout(&summary::summary(left, &invocation::invocation(std::env::args_os(), following.map(Stage::name))));
+        to_stdout(&summary::summary(summary, &invocation::invocation(std::env::args_os(), following.map(Stage::name))));
     }
 }

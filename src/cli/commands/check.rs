@@ -49,11 +49,11 @@ pub(crate) fn check(path: &Path, probe: bool, sets: &[String], json: bool) -> Ex
         Ok(examined) => {
             if json {
                 let found: Vec<Finding> = findings(&examined).map(|found| found.finding(path)).collect();
-                let mut told = json!({"findings": found});
+                let mut output = json!({"findings": found});
                 if let Ok(Value::Object(examined)) = serde_json::to_value(&examined) {
-                    told.as_object_mut().expect("`json!` built an object").extend(examined);
+                    output.as_object_mut().expect("`json!` built an object").extend(examined);
                 }
-                to_stdout(&format!("{told}\n"));
+                to_stdout(&format!("{output}\n"));
             } else {
                 to_stdout(&text(path, &examined, probe));
             }
@@ -186,21 +186,21 @@ fn text(path: &Path, examined: &Examined, probed: bool) -> String {
 }
 
 fn probe(address: &ProbedAddress) -> Vec<String> {
-    let told = |known: Option<bool>| match known {
+    let output = |known: Option<bool>| match known {
         Some(true) => "yes",
         Some(false) => "no",
         None => "-",
     };
     vec![
         visible(&address.address).into_owned(),
-        told(Some(address.reachable)).to_owned(),
+        output(Some(address.reachable)).to_owned(),
         match address.key {
             Some(true) => "accepted",
             Some(false) => "refused",
             None => "-",
         }
         .to_owned(),
-        told(address.model_known).to_owned(),
+        output(address.model_known).to_owned(),
         address.schema.unwrap_or("-").to_owned(),
         address.context.map_or_else(|| "-".to_owned(), thousands),
         address.latency_ms.map_or_else(|| "-".to_owned(), |latency| format!("{} ms", thousands(latency))),

@@ -22,11 +22,11 @@ pub(crate) fn check(place: &DatasetLocation, json: bool) -> Exit {
         Err(error) => return failed(&error, &Terminal::new(), FailedCommand::Other),
     };
     if json {
-        let mut told = json!({"dataset": place.dataset});
+        let mut output = json!({"dataset": place.dataset});
         if let Ok(serde_json::Value::Object(found)) = serde_json::to_value(&audit) {
-            told.as_object_mut().expect("`json!` built an object").extend(found);
+            output.as_object_mut().expect("`json!` built an object").extend(found);
         }
-        to_stdout(&format!("{told}\n"));
+        to_stdout(&format!("{output}\n"));
     } else {
         to_stdout(&text(place, &audit));
     }
@@ -42,7 +42,7 @@ fn text(place: &DatasetLocation, audit: &Audit) -> String {
     text.push_str(&table::table(&lines, 2));
     for finding in &audit.findings {
         let AuditFinding { check, message, remedy, .. } = finding;
-        let _ = writeln!(text, "{check}: {}: {}", visible(&spot(finding)), visible(message));
+        let _ = writeln!(text, "{check}: {}: {}", visible(&location(finding)), visible(message));
         let _ = writeln!(text, "  {remedy}");
     }
     for (check, count) in &audit.more {
@@ -62,16 +62,16 @@ fn text(place: &DatasetLocation, audit: &Audit) -> String {
 }
 
 /// Formats the location of a finding: the file, then the row, column and row id if known.
-fn spot(finding: &AuditFinding) -> String {
-    let mut spot = finding.file.clone().unwrap_or_else(|| "the data set".to_owned());
+fn location(finding: &AuditFinding) -> String {
+    let mut location = finding.file.clone().unwrap_or_else(|| "the data set".to_owned());
     if let Some(row) = finding.row {
-        let _ = write!(spot, ", row {row}");
+        let _ = write!(location, ", row {row}");
     }
     if let Some(column) = &finding.column {
-        let _ = write!(spot, ", `{column}`");
+        let _ = write!(location, ", `{column}`");
     }
     if let Some(id) = &finding.id {
-        let _ = write!(spot, " ({id})");
+        let _ = write!(location, " ({id})");
     }
-    spot
+    location
 }

@@ -59,13 +59,13 @@ pub(crate) fn is_pipeline(path: &Path) -> bool {
 }
 
 fn show(arguments: &ChunkArguments) -> Exit {
-    each(&arguments.paths, &arguments.options, arguments.encoding.as_deref(), |out, book, params| {
+    for_each_book(&arguments.paths, &arguments.options, arguments.encoding.as_deref(), |out, book, params| {
         write(out, book, params, arguments)
     })
 }
 
 /// Prints why a book or a related file cannot be read.
-pub(crate) fn tell(error: &BookError, terminal: &Terminal) {
+pub(crate) fn print_book_error(error: &BookError, terminal: &Terminal) {
     let hint = match error {
         BookError::Nothing { nearest: Some(nearest), .. } => Some(format!("did you mean `{nearest}`?")),
         _ => None,
@@ -74,7 +74,7 @@ pub(crate) fn tell(error: &BookError, terminal: &Terminal) {
 }
 
 /// Reads books one after the other and calls `write` for each.
-pub(crate) fn each(
+pub(crate) fn for_each_book(
     paths: &[PathBuf],
     options: &RunOptions,
     encoding: Option<&str>,
@@ -95,7 +95,7 @@ pub(crate) fn each(
     let paths = match config::book_paths(paths) {
         Ok(paths) => paths,
         Err(error) => {
-            tell(&error, &terminal);
+            print_book_error(&error, &terminal);
             return Exit::Usage;
         }
     };
@@ -105,7 +105,7 @@ pub(crate) fn each(
         let books = match config::open_books(&path, params.encoding.as_deref()) {
             Ok(books) => books,
             Err(error) => {
-                tell(&error, &terminal);
+                print_book_error(&error, &terminal);
                 failed += 1;
                 continue;
             }
@@ -115,7 +115,7 @@ pub(crate) fn each(
                 Ok(book) => book,
                 Err(error) => {
                     failed += 1;
-                    tell(&error.into(), &terminal);
+                    print_book_error(&error.into(), &terminal);
                     continue;
                 }
             };

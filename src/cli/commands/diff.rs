@@ -53,9 +53,9 @@ fn text(changes: &Changes) -> String {
         ("prompts", &changes.prompts),
         ("models", &changes.models),
     ];
-    for (head, changes) in lists.iter().filter(|(_, changes)| !changes.is_empty()) {
-        let _ = writeln!(text, "{head}");
-        changes.iter().for_each(|change| text.push_str(&told(change)));
+    for (heading, changes) in lists.iter().filter(|(_, changes)| !changes.is_empty()) {
+        let _ = writeln!(text, "{heading}");
+        changes.iter().for_each(|change| text.push_str(&describe(change)));
     }
     let counts = [
         ("rows", &changes.rows),
@@ -63,8 +63,8 @@ fn text(changes: &Changes) -> String {
         ("rejected", &changes.rejected),
         ("calls", &changes.calls),
     ];
-    for (head, counts) in counts.iter().filter(|(_, counts)| !counts.is_empty()) {
-        let _ = writeln!(text, "{head}");
+    for (heading, counts) in counts.iter().filter(|(_, counts)| !counts.is_empty()) {
+        let _ = writeln!(text, "{heading}");
         for Moved { name, before, after } in *counts {
             let sign = if after > before { '+' } else { '−' };
             let by = thousands(after.abs_diff(*before));
@@ -75,7 +75,7 @@ fn text(changes: &Changes) -> String {
         let _ = writeln!(text, "cost\n  {} → {}", dollars(changes.usd.0), dollars(changes.usd.1));
     }
     for (config, rows) in &changes.tables {
-        text.push_str(&of_rows(config, rows));
+        text.push_str(&describe_rows(config, rows));
     }
     for (reason, LeftOutChanges { same, added, removed }) in &changes.left_out {
         let [new, gone] = [added, removed].map(|ids| thousands(ids.len() as u64));
@@ -88,16 +88,16 @@ fn text(changes: &Changes) -> String {
 }
 
 /// Writes the first [`IDS`] ids and the number of the others.
-fn ids<'a>(text: &mut String, head: &str, ids: impl ExactSizeIterator<Item = &'a String>) {
+fn ids<'a>(text: &mut String, heading: &str, ids: impl ExactSizeIterator<Item = &'a String>) {
     let all = ids.len();
     let first: Vec<String> = ids.take(IDS).map(|id| format!("`{}`", visible(id))).collect();
     if !first.is_empty() {
         let more = if all > IDS { format!(" and {} more", thousands((all - IDS) as u64)) } else { String::new() };
-        let _ = writeln!(text, "  {head}  {}{more}", first.join(", "));
+        let _ = writeln!(text, "  {heading}  {}{more}", first.join(", "));
     }
 }
 
-fn told(change: &Change) -> String {
+fn describe(change: &Change) -> String {
     let value = |value: &Option<String>| match value {
         None => "–".to_owned(),
         Some(value) => {
@@ -119,7 +119,7 @@ fn told(change: &Change) -> String {
     }
 }
 
-fn of_rows(config: &str, rows: &RowChanges) -> String {
+fn describe_rows(config: &str, rows: &RowChanges) -> String {
     let RowChanges { same, added, removed, changed, columns } = rows;
     let count = |list: usize| thousands(list as u64);
     let mut text = format!(
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_changed_is_told_in_words() {
+    fn changes_are_described() {
         let change = |name: &str, before: Option<&str>, after: Option<&str>| Change {
             name: name.to_owned(),
             before: before.map(str::to_owned),

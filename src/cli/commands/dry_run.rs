@@ -160,7 +160,7 @@ mod tests {
     use crate::pipeline::{Bound, StageForecast};
 
     #[test]
-    fn a_forecast_is_a_table_and_what_it_means() {
+    fn a_forecast_is_a_table_with_totals() {
         let ask = AskForecast {
             stage: "simulate".to_owned(),
             ask: "simulate/direct".to_owned(),

@@ -17,7 +17,7 @@ use crate::store::{self, Dataset, LineLimits, SHARD_BYTES, Table};
 const BATCH: LineLimits = LineLimits { bytes: 200_000_000, lines: 50_000 };
 
 /// Converts a data set.
-pub(crate) fn formats(arguments: &ExportArguments, wanted: OtherFormat) -> Exit {
+pub(crate) fn convert(arguments: &ExportArguments, wanted: OtherFormat) -> Exit {
     let path = &arguments.run.pipeline;
     let options = &arguments.run.options;
     if !options.sets.is_empty() || options.limit.is_some() {
@@ -43,7 +43,7 @@ pub(crate) fn formats(arguments: &ExportArguments, wanted: OtherFormat) -> Exit 
 }
 
 /// Returns the output folder of a format after checking that it can be written.
-fn room(arguments: &ExportArguments, name: &str) -> Result<PathBuf, Exit> {
+fn output_folder(arguments: &ExportArguments, name: &str) -> Result<PathBuf, Exit> {
     let (path, options) = (&arguments.run.pipeline, &arguments.run.options);
     // The next build replaces the data set folder as a whole, so conversions are stored next to it.
     let is_dataset = path.ends_with("dataset") && !path.join("dataset").is_dir();
@@ -84,7 +84,7 @@ fn tables(arguments: &ExportArguments, dataset: PathBuf, form: Form) -> Exit {
     }
     let own = if form == Form::Batch { BATCH } else { LineLimits { bytes: SHARD_BYTES, lines: u64::MAX } };
     let limits = LineLimits { bytes: arguments.shard_size.unwrap_or(own.bytes), ..own };
-    let out = match room(arguments, form.name()) {
+    let out = match output_folder(arguments, form.name()) {
         Ok(out) => out,
         Err(exit) => return exit,
     };
@@ -93,7 +93,7 @@ fn tables(arguments: &ExportArguments, dataset: PathBuf, form: Form) -> Exit {
         Ok(files) => {
             let options = &arguments.run.options;
             let names: Vec<String> = files.keys().cloned().collect();
-            tell(&out, &names, files.values().sum(), options.json, options.quiet);
+            print_result(&out, &names, files.values().sum(), options.json, options.quiet);
             Exit::Done
         }
         Err(error) => fault(&error),
@@ -116,13 +116,13 @@ fn roles(arguments: &ExportArguments, dataset: &Path, form: Format) -> Exit {
             "give a run or data set whose pipeline file has `[instruct] roles`",
         );
     };
-    let out = match room(arguments, form.name()) {
+    let out = match output_folder(arguments, form.name()) {
         Ok(out) => out,
         Err(exit) => return exit,
     };
     match write(form, &dataset, &out) {
         Ok((files, lines)) => {
-            tell(&out, &files, lines, arguments.run.options.json, arguments.run.options.quiet);
+            print_result(&out, &files, lines, arguments.run.options.json, arguments.run.options.quiet);
             Exit::Done
         }
         Err(error) => fault(&error),
@@ -159,7 +159,7 @@ fn write(form: Format, dataset: &Dataset, out: &Path) -> Result<(Vec<String>, us
     Ok((files, lines))
 }
 
-fn tell(out: &Path, files: &[String], lines: usize, as_json: bool, quiet: bool) {
+fn print_result(out: &Path, files: &[String], lines: usize, as_json: bool, quiet: bool) {
     if as_json {
         to_stdout(&format!("{}\n", json!({"out": out, "files": files, "lines": lines})));
     } else if !quiet {

@@ -3,7 +3,7 @@
 use crate::config;
 use std::io::{self, Write};
 
-use super::chunk::{each, is_pipeline, tell, usage};
+use super::chunk::{for_each_book, is_pipeline, print_book_error, usage};
 use crate::attribution::aliases::Aliases;
 use crate::attribution::{Attribution, Gender, QuotationKind, attribute, attribute_with, json_lines};
 use crate::cli::args::{ExtractArguments, RunArguments};
@@ -56,7 +56,7 @@ fn show(arguments: &ExtractArguments) -> Exit {
     let aliases = match arguments.characters.as_deref().map(config::people).transpose() {
         Ok(aliases) => aliases,
         Err(AliasesError::Open(error)) => {
-            tell(&error, &terminal);
+            print_book_error(&error, &terminal);
             return Exit::Usage;
         }
         Err(AliasesError::Invalid(error)) => {
@@ -68,10 +68,10 @@ fn show(arguments: &ExtractArguments) -> Exit {
             return Exit::Usage;
         }
     };
-    each(&arguments.paths, &arguments.options, arguments.encoding.as_deref(), |out, book, _| {
+    for_each_book(&arguments.paths, &arguments.options, arguments.encoding.as_deref(), |out, book, _| {
         let attribution = attribution(book, aliases.as_ref());
         if let Some(aliases) = &aliases {
-            absent(book, aliases, &attribution, arguments.options.quiet);
+            print_missing_characters(book, aliases, &attribution, arguments.options.quiet);
         }
         let limit = arguments.options.limit.map_or(usize::MAX, |limit| limit as usize);
         if arguments.options.json {
@@ -91,10 +91,11 @@ fn attribution(book: &Book, aliases: Option<&Aliases>) -> Attribution {
 
 /// Prints a note about listed characters that do not occur in the book: misspelled, or renamed without keeping the old
 /// name as an alias.
-fn absent(book: &Book, aliases: &Aliases, attribution: &Attribution, quiet: bool) {
-    let absent = aliases.missing(attribution);
-    if !absent.is_empty() && !quiet {
-        let names: Vec<String> = absent.into_iter().map(|name| format!("`{}`", visible(name))).collect();
+fn print_missing_characters(book: &Book, aliases: &Aliases, attribution: &Attribution, quiet: bool) {
+    let print_missing_characters = aliases.missing(attribution);
+    if !print_missing_characters.is_empty() && !quiet {
+        let names: Vec<String> =
+            print_missing_characters.into_iter().map(|name| format!("`{}`", visible(name))).collect();
         to_stderr(&format!("note: not found in `{}`: {}\n", visible(&book.slug), names.join(", ")));
     }
 }
@@ -148,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_quotation_is_shortened_and_steers_no_terminal() {
+    fn long_quotations_are_shortened_and_escaped() {
         assert_eq!(shortened(&"字".repeat(LONGEST)), "字".repeat(LONGEST));
         assert_eq!(shortened(&"字".repeat(LONGEST + 1)).chars().count(), LONGEST + 1);
         assert_eq!(shortened("a\u{1b}[31mb"), r"a\u{1b}[31mb");

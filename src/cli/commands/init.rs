@@ -14,10 +14,14 @@ pub(crate) fn init(folder: &Path) -> Exit {
     let mut files = config::init(folder);
     // An existing .gitignore is kept.
     files.retain(|(path, _)| !(path.ends_with(".gitignore") && path.exists()));
-    let there: Vec<String> =
+    let existing: Vec<String> =
         files.iter().filter(|(path, _)| path.exists()).map(|(path, _)| format!("`{}`", path.display())).collect();
-    if !there.is_empty() {
-        to_stderr(&format!("error: {} already exist{}\n", there.join(", "), if there.len() == 1 { "s" } else { "" }));
+    if !existing.is_empty() {
+        to_stderr(&format!(
+            "error: {} already exist{}\n",
+            existing.join(", "),
+            if existing.len() == 1 { "s" } else { "" }
+        ));
         to_stderr("hint: choose another folder or move these files; nothing was written\n");
         return Exit::Usage;
     }
@@ -27,18 +31,18 @@ pub(crate) fn init(folder: &Path) -> Exit {
             return Exit::Usage;
         }
     }
-    let mut told = String::new();
+    let mut message = String::new();
     for (path, _) in &files {
-        let _ = writeln!(told, "wrote {}", path.display());
+        let _ = writeln!(message, "wrote {}", path.display());
     }
-    told.push_str("\nNext steps:\n");
+    message.push_str("\nNext steps:\n");
     if folder != Path::new(".") {
-        let _ = writeln!(told, "  cd '{}'", folder.display());
+        let _ = writeln!(message, "  cd '{}'", folder.display());
     }
-    told.push_str(
+    message.push_str(
         "  dramaturg build pipeline.toml              run the two sample books offline, in seconds\n  \
          dramaturg check pipeline.toml              validate it after adding your own books and models\n",
     );
-    to_stdout(&told);
+    to_stdout(&message);
     Exit::Done
 }

@@ -31,12 +31,12 @@ enum Fault {
 /// Runs a `journal` command.
 pub(crate) fn journal(command: &JournalCommand) -> Exit {
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
-    let shown = match command {
+    let result = match command {
         JournalCommand::Stats { run, json } => stats(&mut out, run, *json),
         JournalCommand::Show { run, key, json } => show(&mut out, run, key, *json),
         JournalCommand::Export { run, ask, model } => export(&mut out, run, ask.as_deref(), model.as_deref()),
     };
-    match shown.and_then(|()| Ok(out.flush()?)) {
+    match result.and_then(|()| Ok(out.flush()?)) {
         Ok(()) => Exit::Done,
         // A closed pipe (`| head`) is not an error.
         Err(Fault::Write(error)) if error.kind() == ErrorKind::BrokenPipe => Exit::Done,
@@ -184,7 +184,7 @@ fn show(out: &mut impl Write, run: &Path, key: &str, json: bool) -> Result<(), F
             continue;
         }
         found = true;
-        if json { line(out, &record)? } else { tell(out, &record)? }
+        if json { write_json_line(out, &record)? } else { write_record(out, &record)? }
     }
     if found { Ok(()) } else { Err(Fault::Nothing { key: key.to_owned(), path }) }
 }
@@ -194,20 +194,20 @@ fn export(out: &mut impl Write, run: &Path, ask: Option<&str>, model: Option<&st
     for record in view.records() {
         let record = record?;
         if ask.is_none_or(|ask| record.ask == ask) && model.is_none_or(|model| record.model == model) {
-            line(out, &record)?;
+            write_json_line(out, &record)?;
         }
     }
     Ok(())
 }
 
 /// Writes a record as one line of JSON, with the texts that the journal stores separately.
-fn line(out: &mut impl Write, record: &Record) -> Result<(), Fault> {
+fn write_json_line(out: &mut impl Write, record: &Record) -> Result<(), Fault> {
     serde_json::to_writer(&mut *out, record).map_err(io::Error::from)?;
     Ok(writeln!(out)?)
 }
 
 /// Writes a record as readable text.
-fn tell(out: &mut impl Write, record: &Record) -> Result<(), Fault> {
+fn write_record(out: &mut impl Write, record: &Record) -> Result<(), Fault> {
     let Record { key, ask, model, draw, request, reply, usage, requests, latency_ms, .. } = record;
     writeln!(out, "{}  {}", visible(ask), visible(draw))?;
     writeln!(out, "     key  {}", visible(key))?;
@@ -223,15 +223,15 @@ fn tell(out: &mut impl Write, record: &Record) -> Result<(), Fault> {
     writeln!(out, "requests  {}, {} ms{finish}", thousands((*requests).into()), thousands(*latency_ms))?;
     for message in &request.messages {
         let role = serde_json::to_value(message.role).map_err(io::Error::from)?;
-        part(out, role.as_str().unwrap_or_default(), &message.content)?;
+        write_part(out, role.as_str().unwrap_or_default(), &message.content)?;
     }
     if let Some(reasoning) = &reply.reasoning {
-        part(out, "reasoning", reasoning)?;
+        write_part(out, "reasoning", reasoning)?;
     }
-    part(out, "reply", &reply.text)?;
+    write_part(out, "reply", &reply.text)?;
     Ok(writeln!(out)?)
 }
 
-fn part(out: &mut impl Write, name: &str, text: &str) -> Result<(), Fault> {
+fn write_part(out: &mut impl Write, name: &str, text: &str) -> Result<(), Fault> {
     Ok(writeln!(out, "--- {name}\n{}", visible_lines(text.trim_end()))?)
 }

@@ -38,12 +38,12 @@ pub(crate) fn status(run: &Path, watch: bool, json: bool, no_estimate: bool) -> 
         Ok(environment) => environment,
         Err(exit) => return exit,
     };
-    let moves = watch && !json && std::io::stdout().is_terminal() && terminal.bars;
+    let redraws = watch && !json && std::io::stdout().is_terminal() && terminal.bars;
     let mut estimate: Option<Missing> = None;
     let (mut last, mut height) = (None, 0);
     loop {
-        let (standing, heard) = match pipeline::standing(run, age) {
-            Ok(told) => told,
+        let (standing, last_update) = match pipeline::standing(run, age) {
+            Ok(found) => found,
             Err(error) => {
                 let hint = "give a run folder, such as `outputs/demo`; `dramaturg build PIPELINE` creates it";
                 to_stderr(&diagnostics::chain(&error, Some(hint), terminal.color));
@@ -52,18 +52,18 @@ pub(crate) fn status(run: &Path, watch: bool, json: bool, no_estimate: bool) -> 
         };
         // Only once, because the dry run takes longer than a refresh.
         if estimate.is_none() && last.is_none() && !no_estimate {
-            estimate = estimated(run, &standing, &environment, &terminal);
+            estimate = estimate_remaining(run, &standing, &environment, &terminal);
         }
         let missing = estimate.as_ref().map(|missing| missing.after(&standing));
         if last.as_ref() != Some(&standing) {
             let shown = if json {
-                let heard_s = heard.map(|heard| heard.as_secs_f64());
+                let heard_s = last_update.map(|last_update| last_update.as_secs_f64());
                 let status = Status { standing: &standing, heard_s, missing: missing.as_ref() };
                 format!("{}\n", serde_json::to_string(&status).expect("a status serializes to JSON"))
             } else {
-                text(run, &standing, heard, missing.as_ref())
+                text(run, &standing, last_update, missing.as_ref())
             };
-            if moves && height > 0 {
+            if redraws && height > 0 {
                 to_stdout(&format!("\x1b[{height}A\x1b[J"));
             }
             height = shown.lines().count();
@@ -83,7 +83,12 @@ fn age(path: &Path) -> Option<Duration> {
 }
 
 /// Estimates the remaining work, or prints to stderr why that is not possible.
-fn estimated(run: &Path, standing: &Standing, environment: &Environment, terminal: &Terminal) -> Option<Missing> {
+fn estimate_remaining(
+    run: &Path,
+    standing: &Standing,
+    environment: &Environment,
+    terminal: &Terminal,
+) -> Option<Missing> {
     if standing.state == State::Done {
         return None;
     }
@@ -126,8 +131,8 @@ fn lanes(standing: &Standing) -> String {
     format!("{} of {} finished{behind}", thousands(ended), thousands(standing.lanes.len() as u64))
 }
 
-fn text(run: &Path, standing: &Standing, heard: Option<Duration>, missing: Option<&Missing>) -> String {
-    let mut text = format!("{}: {}\n", visible(&run.display().to_string()), state(standing, heard));
+fn text(run: &Path, standing: &Standing, last_update: Option<Duration>, missing: Option<&Missing>) -> String {
+    let mut text = format!("{}: {}\n", visible(&run.display().to_string()), state(standing, last_update));
     let mut line = |name: &str, words: &str| {
         let _ = writeln!(text, "{name:>13}  {words}");
     };
@@ -178,8 +183,9 @@ fn text(run: &Path, standing: &Standing, heard: Option<Duration>, missing: Optio
     text + &asks(standing, missing)
 }
 
-fn state(standing: &Standing, heard: Option<Duration>) -> String {
-    let ago = heard.map_or_else(String::new, |heard| format!(" (last update {} ago)", time(heard.as_secs_f64())));
+fn state(standing: &Standing, last_update: Option<Duration>) -> String {
+    let ago = last_update
+        .map_or_else(String::new, |last_update| format!(" (last update {} ago)", time(last_update.as_secs_f64())));
     let worked = time(standing.wall_s);
     let why = standing.error.as_deref().map_or_else(String::new, |error| format!(": {}", visible(error)));
     match standing.state {
@@ -230,7 +236,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lanes_that_are_behind_are_named() {
+    fn slow_lanes_are_listed() {
         let lane = |id: &str, counted, has_ended| {
             (id.to_owned(), LaneStanding { conversations: 2, counted, wanted: 50, has_ended })
         };

@@ -4,18 +4,18 @@ use std::borrow::Cow;
 
 /// Escapes control characters in a single-line text, such as `\u{1b}`.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
-    if !text.contains(steers) {
+    if !text.contains(is_unsafe) {
         return Cow::Borrowed(text);
     }
-    let mut shown = String::with_capacity(text.len() + 8);
+    let mut escaped = String::with_capacity(text.len() + 8);
     for c in text.chars() {
-        if steers(c) {
-            shown.extend(c.escape_default());
+        if is_unsafe(c) {
+            escaped.extend(c.escape_default());
         } else {
-            shown.push(c);
+            escaped.push(c);
         }
     }
-    Cow::Owned(shown)
+    Cow::Owned(escaped)
 }
 
 /// Escapes control characters in a multi-line text; line feeds are kept.
@@ -24,7 +24,7 @@ pub(crate) fn visible_lines(text: &str) -> String {
 }
 
 /// Whether a character moves the cursor, starts an escape sequence or changes the writing direction.
-const fn steers(c: char) -> bool {
+const fn is_unsafe(c: char) -> bool {
     matches!(
         c,
         '\0'..='\u{1f}'
@@ -42,15 +42,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_steers_is_escaped() {
-        for (text, shown) in [
+    fn only_control_characters_are_escaped() {
+        for (text, escaped) in [
             ("Rain, 1931", "Rain, 1931"),
             ("紅樓夢　第一回 ‘é’ 🌧", "紅樓夢　第一回 ‘é’ 🌧"),
             ("\u{1b}[31mRain\u{7}", r"\u{1b}[31mRain\u{7}"),
             ("河\u{9b}2J灯\r\n\t", r"河\u{9b}2J灯\r\n\t"),
             ("a\u{202e}txt.exe\u{2066}", r"a\u{202e}txt.exe\u{2066}"),
         ] {
-            assert_eq!(visible(text), shown);
+            assert_eq!(visible(text), escaped);
         }
         assert_eq!(visible_lines("one\n\u{1b}two\n"), "one\n\\u{1b}two\n");
     }

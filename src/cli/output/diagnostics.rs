@@ -106,7 +106,7 @@ pub(crate) fn hint(error: &RunError, command: FailedCommand, invocation: &str) -
             "`schemas/aliases.schema.json` describes the file; fix it, or remove it to have it generated again, and {again}"
         ),
         RunError::Vetoes(_) => {
-            format!("`docs/review.md` describes overrides; fix the file and {again}; all answers are kept")
+            format!("`docs/corrections.md` describes overrides; fix the file and {again}; all answers are kept")
         }
         RunError::Books { .. } => {
             "books are plain text, Markdown, HTML, EPUB, Fountain or JSON Lines, in any common encoding".to_owned()
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn the_caret_stands_below_its_part() {
+    fn the_caret_is_below_the_span() {
         insta::assert_snapshot!(draw("[cast]\nbase = \"stron\"\n", "\"stron\"", Some("`strong`"), Some("strong")), @r#"
         error: wrong
          --> mine.toml:2:8
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn the_caret_stands_below_its_part_also_after_chinese() {
+    fn the_caret_is_below_the_span_after_chinese() {
         // A Chinese character is two terminal columns wide.
         insta::assert_snapshot!(draw("名 = { 书 = \"红楼梦\", 人 = 3 }\n", "人", None, None), @r#"
         error: wrong
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hint_names_the_schema_of_the_file_that_is_wrong() {
+    fn a_hint_names_the_schema_of_the_invalid_file() {
         let wrong =
             |name: &str| PipelineError::Invalid { sources: vec![(name.to_owned(), String::new())], problems: vec![] };
         let pipeline = hint(&RunError::Invalid(wrong("mine.toml")), FailedCommand::Other, "dramaturg build mine.toml");
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_is_told_once_with_its_causes() {
+    fn an_error_is_printed_once_with_its_causes() {
         let source =
             HttpFault::Status { status: 503, url: "https://llm.example.org/v1".to_owned(), body: "busy".to_owned() };
         let elapsed = std::time::Duration::from_millis(31_240);

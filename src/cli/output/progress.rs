@@ -205,11 +205,11 @@ impl Bars {
             }
             Event::Rejected(reject) => {
                 *self.rejected.entry(reject.stage.to_string()).or_default() += 1;
-                self.tell(reject.stage.name());
+                self.update_message(reject.stage.name());
             }
             Event::Lane { lane, has_ended, .. } => {
                 if self.lanes.take(lane, *has_ended) {
-                    self.tell(LANES_OF);
+                    self.update_message(LANES_OF);
                 }
             }
             Event::Ended { stage, outcome } => {
@@ -227,7 +227,7 @@ impl Bars {
     }
 
     /// Updates the message next to a stage's bar: finished lanes and rejected items.
-    fn tell(&self, stage: &str) {
+    fn update_message(&self, stage: &str) {
         let Some(bar) = self.stages.get(stage) else { return };
         let lanes = (stage == LANES_OF).then(|| self.lanes.words()).flatten();
         let left_out = self.rejected.get(stage).map(|count| format!("{} rejected", thousands(*count)));
@@ -265,7 +265,7 @@ struct Lines {
 #[derive(Debug, Default)]
 struct StageLines {
     begun: Duration,
-    told: Duration,
+    last_line: Duration,
     done: u64,
     tenth: u64,
     total: Option<u64>,
@@ -277,7 +277,7 @@ impl Lines {
     fn take(&mut self, now: Duration, event: &Event) -> Option<String> {
         match event {
             Event::Started { stage, total } => {
-                let lines = StageLines { begun: now, told: now, total: *total, ..StageLines::default() };
+                let lines = StageLines { begun: now, last_line: now, total: *total, ..StageLines::default() };
                 self.stages.insert(stage, lines);
                 let of = total.map_or_else(String::new, |total| format!(", {} items", thousands(total)));
                 Some(format!("{stage}: started{of}"))
@@ -289,10 +289,10 @@ impl Lines {
                 lines.done = lines.done.max(*done);
                 let tenth = lines.total.filter(|total| *total > 0).map_or(0, |total| done.saturating_mul(10) / total);
                 let is_last = lines.total == Some(*done);
-                if is_last || (tenth <= lines.tenth && now.saturating_sub(lines.told) < LINE_EVERY) {
+                if is_last || (tenth <= lines.tenth && now.saturating_sub(lines.last_line) < LINE_EVERY) {
                     return None; // `Event::Ended` prints the last line
                 }
-                (lines.tenth, lines.told) = (tenth, now);
+                (lines.tenth, lines.last_line) = (tenth, now);
                 let ended = (*stage == LANES_OF).then(|| self.lanes.words()).flatten();
                 let ended = ended.map_or_else(String::new, |words| format!("; {words}"));
                 Some(format!("{stage}: {}{ended}; {}", lines.words(now), spent.words()))
@@ -305,8 +305,8 @@ impl Lines {
                 self.spent = Spent { calls: *calls, in_flight: *in_flight, tokens: *tokens, usd: *usd };
                 // A single item may take longer than the interval.
                 let (stage, lines) =
-                    self.stages.iter_mut().find(|(_, lines)| now.saturating_sub(lines.told) >= LINE_EVERY)?;
-                lines.told = now;
+                    self.stages.iter_mut().find(|(_, lines)| now.saturating_sub(lines.last_line) >= LINE_EVERY)?;
+                lines.last_line = now;
                 Some(format!("{stage}: {}; {}", lines.words(now), self.spent.words()))
             }
             Event::Rejected(reject) => {
@@ -352,10 +352,10 @@ mod tests {
     use crate::schema::{Reject, RejectReason, Stage};
 
     #[test]
-    fn lines_come_by_tenths_and_by_time() {
+    fn lines_are_printed_by_tenths_and_by_time() {
         let mut lines = Lines::default();
-        let mut told = Vec::new();
-        let mut take = |seconds: u64, event: Event| told.extend(lines.take(Duration::from_secs(seconds), &event));
+        let mut printed = Vec::new();
+        let mut take = |seconds: u64, event: Event| printed.extend(lines.take(Duration::from_secs(seconds), &event));
         let advanced = |done| Event::Advanced { stage: "extract", done, total: Some(40) };
         take(0, Event::Started { stage: "extract", total: Some(40) });
         take(0, Event::Spent { calls: 1234, in_flight: 5, tokens: 56_789, usd: None });
@@ -379,7 +379,7 @@ mod tests {
         let spent = |calls| Event::Spent { calls, in_flight: 9, tokens: 60_000, usd: Some(1.0) };
         take(32, spent(1300)); // too early
         take(44, spent(1400)); // no progress, but more calls
-        insta::assert_snapshot!(told.join("\n"), @r"
+        insta::assert_snapshot!(printed.join("\n"), @r"
         extract: started, 40 items
         extract: 4 of 40 (10 %), 2.0/s, about 18 s left; 1,234 calls, 5 in flight, 56,789 tokens, unpriced
         extract: 6 of 40 (15 %), 0.5/s, about 74 s left; 1,234 calls, 5 in flight, 56,789 tokens, unpriced

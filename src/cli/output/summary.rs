@@ -160,9 +160,9 @@ mod tests {
     }
 
     #[test]
-    fn everything_is_told() {
+    fn a_summary_is_complete() {
         let of = |pairs: &[(&str, u64)]| pairs.iter().map(|(k, v)| ((*k).to_owned(), *v)).collect::<BTreeMap<_, _>>();
-        let mut left = Summary {
+        let mut summary_of_run = Summary {
             run: "outputs/demo".into(),
             dataset: Some("outputs/demo/dataset".into()),
             calls: Calls { made: 12_345, journal: 0, failed: 2 },
@@ -195,7 +195,7 @@ mod tests {
             rejected: BTreeMap::from([("extract".to_owned(), of(&[("no_dialogue", 3), ("ungrounded", 1)]))]),
             wall_s: 12.34,
         };
-        insta::assert_snapshot!(summary(&left, ""), @r#"
+        insta::assert_snapshot!(summary(&summary_of_run, ""), @r#"
          samples  61 test
           scenes  22 train
         rejected  extract: 3 no_dialogue, 1 ungrounded
@@ -214,21 +214,21 @@ mod tests {
             path  outputs/demo/dataset
             next  python -c 'from datasets import load_dataset as l; print(l("outputs/demo/dataset", "samples"))'
         "#);
-        left.rows.remove("samples");
-        let text = summary(&left, "");
+        summary_of_run.rows.remove("samples");
+        let text = summary(&summary_of_run, "");
         assert!(
             text.contains("(l(\"outputs/demo/dataset\", \"scenes\"))"),
             "the command must name a config with rows: {text}"
         );
-        left.dataset = None;
-        left.usd = Some(0.0012);
-        left.rows.clear();
-        left.per_sample = None;
-        left.dimensions_below_target.clear();
-        left.dimensions_without_samples.clear();
-        left.turn_faults.clear();
-        left.agreement.clear();
-        insta::assert_snapshot!(summary(&left, "dramaturg synthesize pipelines/demo.toml"), @r"
+        summary_of_run.dataset = None;
+        summary_of_run.usd = Some(0.0012);
+        summary_of_run.rows.clear();
+        summary_of_run.per_sample = None;
+        summary_of_run.dimensions_below_target.clear();
+        summary_of_run.dimensions_without_samples.clear();
+        summary_of_run.turn_faults.clear();
+        summary_of_run.agreement.clear();
+        insta::assert_snapshot!(summary(&summary_of_run, "dramaturg synthesize pipelines/demo.toml"), @r"
         rejected  extract: 3 no_dialogue, 1 ungrounded
            calls  12,345 made, 0 from the journal, 2 failed
           errors  作者: 12 bad_reply, 640 rate_limited

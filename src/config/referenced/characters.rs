@@ -11,7 +11,7 @@ use crate::config::error::BookError;
 use crate::config::paths;
 use crate::config::reader::{Reader, canonical};
 use crate::schema::{Character, CharacterFile, slug};
-use crate::stages::synthesize::established::{self, Fault, Form, Given, MOST_BYTES};
+use crate::stages::synthesize::established::{self, CharacterFormat, ContainerError, ImportedCharacter, MOST_BYTES};
 use crate::stages::synthesize::{self, Established};
 
 /// Why a character file cannot be read.
@@ -27,7 +27,7 @@ pub enum CharactersError {
 
 /// Reads the characters of a file: the program's own format in TOML or JSON, a Tavern card in JSON, PNG or `.charx`, a
 /// CoSER file (all of its characters), or a PingPong file.
-pub fn characters(path: &Path) -> Result<Vec<Given>, CharactersError> {
+pub fn characters(path: &Path) -> Result<Vec<ImportedCharacter>, CharactersError> {
     if !path.exists() {
         let paths::Nothing { message, nearest } = paths::absent(path);
         return Err(BookError::Nothing { message, nearest }.into());
@@ -92,7 +92,7 @@ impl Reader {
             let is_wrapped = established::is_wrapped(&bytes);
             let text = match established::text(bytes) {
                 Ok(text) => text,
-                Err(Fault::NoCard) if !direct.contains(&canonical(&path)) => {
+                Err(ContainerError::NoCard) if !direct.contains(&canonical(&path)) => {
                     pictures.entry(place).or_default().push(path);
                     continue;
                 }
@@ -121,7 +121,7 @@ impl Reader {
             // If a pattern matches only pictures, they were meant to be cards.
             if !read.contains(&place) {
                 for path in &paths {
-                    self.no_character_file(path, &Fault::NoCard);
+                    self.no_character_file(path, &ContainerError::NoCard);
                 }
                 continue;
             }
@@ -132,7 +132,7 @@ impl Reader {
     }
 
     /// Reports why a file contains no character.
-    fn no_character_file(&mut self, path: &Path, fault: &Fault) {
+    fn no_character_file(&mut self, path: &Path, fault: &ContainerError) {
         let at = At::whole(self.sources.len());
         self.sources.push((path.display().to_string(), String::new()));
         self.problems.push(Problem::new(at, fault.to_string()).expected(fault.expected()));
@@ -146,7 +146,7 @@ impl Reader {
         text: String,
         is_wrapped: bool,
         most: usize,
-    ) -> (Vec<Given>, Vec<(At, String)>) {
+    ) -> (Vec<ImportedCharacter>, Vec<(At, String)>) {
         let before = self.problems.len();
         let source = self.sources.len();
         let name = format!("{}{}", path.display(), if is_wrapped { " (embedded card)" } else { "" });
@@ -155,25 +155,25 @@ impl Reader {
         self.sources.push((name, text));
         let text = &self.sources[source].1;
         let file = if is_json { Document::json } else { Document::toml }(source, text, &mut self.problems);
-        let form = if file.complete && is_json { Form::of(&file.value) } else { Form::Own };
+        let form = if file.complete && is_json { CharacterFormat::detect(&file.value) } else { CharacterFormat::Own };
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-        let given = if form == Form::Own {
+        let given = if form == CharacterFormat::Own {
             self.shape::<CharacterFile>(&file, "the character file");
             self.own(&file, source, before)
         } else {
-            established::given(form, &file.value, &stem, most).unwrap_or_else(|misfit| {
-                let problem = Problem::new(file.at(&misfit.pointer), misfit.message).expected(misfit.expected);
+            established::import(form, &file.value, &stem, most).unwrap_or_else(|error| {
+                let problem = Problem::new(file.at(&error.pointer), error.message).expected(error.expected);
                 self.problems.push(problem);
                 Vec::new()
             })
         };
         let pointer = match (form, file.value.pointer("/data/name")) {
-            (Form::Tavern, Some(_)) => "/data/name",
-            (Form::PingPong, _) => "/char_name",
+            (CharacterFormat::Tavern, Some(_)) => "/data/name",
+            (CharacterFormat::PingPong, _) => "/char_name",
             _ => "/name",
         };
         let mut names: Vec<_> = given.iter().map(|given| (file.at(pointer), given.file.name.clone())).collect();
-        if form == Form::Own && names.is_empty() {
+        if form == CharacterFormat::Own && names.is_empty() {
             // Even if the file has other problems, its name is checked for duplicates.
             names.extend(file.strings("/name").into_iter().map(|(pointer, name)| (file.at(&pointer), name.to_owned())));
         }
@@ -181,12 +181,12 @@ impl Reader {
     }
 
     /// Returns the character of a file in the program's own format, unless it has problems.
-    fn own(&mut self, file: &Document, source: usize, before: usize) -> Vec<Given> {
+    fn own(&mut self, file: &Document, source: usize, before: usize) -> Vec<ImportedCharacter> {
         if self.problems.len() > before {
             return Vec::new();
         }
         match serde_json::from_value::<CharacterFile>(file.value.clone()) {
-            Ok(file) => vec![Given { file, form: Form::Own, original: Value::Null }],
+            Ok(file) => vec![ImportedCharacter { file, form: CharacterFormat::Own, original: Value::Null }],
             Err(error) => {
                 self.problems.push(Problem::new(At::whole(source), error.to_string()));
                 Vec::new()
@@ -199,7 +199,7 @@ impl Reader {
 fn bytes(path: &Path) -> std::io::Result<Vec<u8>> {
     let length = std::fs::metadata(path)?.len();
     if length > MOST_BYTES as u64 {
-        return Err(std::io::Error::other(Fault::TooLarge { bytes: length }));
+        return Err(std::io::Error::other(ContainerError::TooLarge { bytes: length }));
     }
     std::fs::read(path)
 }

@@ -26,7 +26,9 @@ const MOST: usize = 1_000;
 fn remedy(check: &str) -> &'static str {
     match check {
         "file" => "save it as UTF-8 with one complete scene per line, or remove it from the pool",
-        "schema" => "correct the scene; see `schemas/scene.schema.json` for its format and docs/pool.md for an example",
+        "schema" => {
+            "correct the scene; see `schemas/scene.schema.json` for its format and docs/scene-pool.md for an example"
+        }
         "id" => "give this scene another id, or remove one of the two",
         "secret" => "remove it from the scene and from the book or prompt that it comes from, and revoke the key",
         "text" => {

@@ -12,8 +12,7 @@ const ENOUGH: usize = 200;
 /// Minimum expected number of samples per dimension for a dimension without samples to be significant.
 const EVEN: usize = 4;
 
-const REMEDY: &str =
-    "raise `simulate.tau` or `simulate.emphasis` and build again, or weight the dimensions when averaging scores";
+const REMEDY: &str = "raise `simulate.tau` or `simulate.target_probability` and build again, or weight the dimensions when averaging scores";
 
 /// Number of samples by dimension.
 type ByDimension = BTreeMap<String, usize>;

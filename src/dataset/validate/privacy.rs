@@ -137,7 +137,7 @@ impl Privacy {
         let Some(private) = group.text("scene_id", row).and_then(|scene| self.scenes.get(scene)) else { return };
         let Some(turns) = group.cells("turns") else { return };
         let Some((speakers, contents)) = turns.field("speaker").zip(turns.field("content")) else { return };
-        let character = group.text("character_id", row).unwrap_or_default();
+        let character = group.text("id", row).and_then(|id| id.split('/').next()).unwrap_or_default();
         let own: Vec<&str> = self.own.get(character).into_iter().flatten().map(String::as_str).collect();
         let foreign = Self::foreign(private, group.text("test_character", row).unwrap_or_default(), &own);
         let mut found = 0;

@@ -151,13 +151,13 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_says_so() {
+    fn refusals_are_recognized() {
         let (reply, _) = reply(&json!({"choices": [{"message": {"content": null, "refusal": "I will not."}}]}));
         assert_eq!((reply.text.as_str(), reply.finish.as_deref()), ("I will not.", Some("refusal")));
     }
 
     #[test]
-    fn odd_reasons_to_end_are_understood_or_kept() {
+    fn unusual_finish_reasons_are_mapped_or_kept() {
         for (given, expected) in [
             (json!("stop"), Some("stop")),
             (json!("MAX_TOKENS"), Some("length")),

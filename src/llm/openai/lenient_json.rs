@@ -216,7 +216,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn json_is_found_and_mended() {
+    fn json_is_found_and_repaired() {
         for (text, expected) in [
             (r#"{"a": 1}"#, json!({"a": 1})),
             ("\u{feff} {\"a\": 1}\n", json!({"a": 1})),
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_is_left_out_is_null_where_it_may_be() {
+    fn missing_nullable_keys_become_null() {
         let line = json!({"type": "object", "properties": {
             "speaker": {"type": "string"},
             "动作": {"type": ["string", "null"]},
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_stays_an_error() {
+    fn invalid_json_is_an_error() {
         for text in ["", "  ", "I would rather not.", "{\"a\": ", "```json\n{\"a\": [1,\n```", "{a} {b}", "'word'"] {
             json_of(text).expect_err(text);
         }
@@ -286,7 +286,7 @@ mod tests {
         }
 
         #[test]
-        fn json_amid_prose_is_read_as_it_stands(key in "\\PC{0,8}", word in "\\PC{0,12}", n in any::<i64>()) {
+        fn json_within_prose_is_parsed_unchanged(key in "\\PC{0,8}", word in "\\PC{0,12}", n in any::<i64>()) {
             let value = json!({"key": key, "list": [word, n]});
             prop_assert_eq!(json_of(&format!("Here: {value}")), Ok(value.clone()));
             let text = value.to_string();

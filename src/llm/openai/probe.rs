@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_that_says_nothing_is_not_waited_for_as_long_as_in_a_run() {
+    fn a_probe_has_a_shorter_timeout_than_a_run() {
         let endpoint = Endpoint::new("http://a.test/v1", "m");
         let hasty = Endpoint { timeout: Duration::from_secs(5), ..endpoint.clone() };
         for (endpoint, timeout) in [(endpoint, PATIENCE), (hasty, Duration::from_secs(5))] {
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_are_read_as_servers_write_them() {
+    fn model_lists_of_different_servers_are_parsed() {
         for (list, expected) in [
             (json!({"data": [{"id": "b", "max_model_len": 8192}, {"id": "a"}]}), (Some(2), Some(8192))),
             (json!({"data": [{"id": "b", "context_length": 4096}]}), (Some(1), Some(4096))),

@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_two_calls_learn_adds_up() {
+    fn formats_learned_by_two_calls_are_combined() {
         for (one, other) in [(1, 3), (4, 8), (16, 1)] {
             let both = Form::from_byte(one | other);
             assert_eq!(both.byte(), one | other);
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_that_was_not_kept_to_is_spelt_out() {
+    fn a_schema_that_was_not_followed_is_put_into_the_prompt() {
         let request = request(json!({"type": "object"}), Value::Null);
         let body = Form::from_byte(Form::FIRST).body(&request, "a/b", 7, true, &[]);
         assert_eq!(body["response_format"]["type"], "json_schema");
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn reasoning_is_given_back_to_whom_wants_it() {
+    fn reasoning_is_returned_to_servers_that_require_it() {
         let mut request = request(Value::Null, Value::Null);
         let says = "the reasoning_content in the thinking mode must be passed back to the api";
         assert_eq!(Form::from_byte(0).after(&request, says), None, "there is no reply yet");
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn the_system_message_goes_into_the_first_of_the_user() {
+    fn the_system_message_is_merged_into_the_first_user_message() {
         let messages = [Message::system("A"), Message::user("b"), Message::assistant("c"), Message::user("d")];
         let merged = [Message::user("A\n\nb"), Message::assistant("c"), Message::user("d")];
         assert_eq!(without_system(&messages), merged);
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn each_refusal_leads_to_a_weaker_form_until_none_is_left() {
+    fn each_error_leads_to_a_weaker_format_until_none_is_left() {
         let request = request(json!({"type": "object"}), Value::Null);
         let mut form = Form::from_byte(Form::FIRST);
         assert_eq!(form.body(&request, "a/b", 7, false, &[])["response_format"]["json_schema"]["name"], "a_b");

@@ -126,7 +126,7 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     #[test]
-    fn failures_in_a_row_park_it_and_one_probe_at_a_time_frees_it() {
+    fn failures_in_a_row_open_the_breaker_and_a_probe_closes_it() {
         let now = Instant::now();
         let mut circuit_breaker = CircuitBreaker::default();
         for _ in 1..MOST_FAILURES {
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_given_up_in_the_end_and_waits_no_longer_than_a_minute() {
+    fn an_open_breaker_gives_up_and_waits_at_most_a_minute() {
         let mut now = Instant::now();
         let begun = now;
         let mut circuit_breaker = CircuitBreaker::default();
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_that_never_answered_is_not_parked() {
+    fn the_breaker_of_an_address_that_never_answered_stays_closed() {
         let mut circuit_breaker = CircuitBreaker::default();
         assert!((0..50).all(|_| circuit_breaker.fail(Instant::now(), false, None, false).is_none()));
     }

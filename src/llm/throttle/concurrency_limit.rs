@@ -67,7 +67,7 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     #[test]
-    fn refusals_cut_it_once_a_second_and_answers_let_it_climb_back() {
+    fn rejections_lower_the_limit_once_a_second_and_answers_raise_it() {
         let now = Instant::now();
         let mut concurrency = ConcurrencyLimit::new(100, now);
         for _ in 0..50 {
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_only_pause_the_growth_and_one_may_always_go() {
+    fn failures_only_pause_the_growth_and_one_request_is_always_allowed() {
         let now = Instant::now();
         let mut concurrency = ConcurrencyLimit::new(10, now);
         for second in 0..60 {

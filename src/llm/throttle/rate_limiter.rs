@@ -407,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_that_nobody_told_is_used_and_hardly_overrun() {
+    fn an_unknown_limit_is_used_and_hardly_exceeded() {
         for counts in [Counts::Windows, Counts::Clock, Counts::Sliding, Counts::Bucket(1.0), Counts::Bucket(0.2)] {
             for (most, heard) in
                 [(20_u32, 2), (20, 10), (100, 2), (100, 20), (300, 2), (300, 50), (1000, 5), (1000, 20)]
@@ -428,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_limit_is_used_too() {
+    fn low_limits_are_used() {
         for (counts, most) in [(Counts::Windows, 5.0), (Counts::Clock, 5.0), (Counts::Sliding, 3.0)] {
             let now = Instant::now();
             let mut rate_limiter = RateLimiter::new(None, now);
@@ -442,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals_by_chance_hinder_nobody_for_long() {
+    fn random_rejections_have_little_effect() {
         for one_of in [50, 20] {
             let begun = Instant::now();
             let (mut rate_limiter, mut now, mut count) = (RateLimiter::new(None, begun), begun, 0_u64);
@@ -466,7 +466,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_that_rises_or_falls_is_followed() {
+    fn a_changing_limit_is_followed() {
         for counts in [Counts::Windows, Counts::Sliding, Counts::Bucket(1.0)] {
             let now = Instant::now();
             let mut rate_limiter = RateLimiter::new(None, now);
@@ -484,7 +484,7 @@ mod tests {
     }
 
     #[test]
-    fn a_door_that_stays_closed_is_not_knocked_at_all_the_time() {
+    fn a_closed_address_gets_few_requests() {
         let begun = Instant::now();
         let (mut rate_limiter, mut now, mut count, mut closed) = (RateLimiter::new(None, begun), begun, 0, 0);
         while now < begun + Duration::from_secs(10) {
@@ -506,7 +506,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_limit_the_pace_soon_hinders_nobody_and_an_idle_one_begins_anew() {
+    fn without_a_limit_the_rate_grows_and_an_idle_limiter_restarts() {
         let now = Instant::now();
         let mut rate_limiter = RateLimiter::new(None, now);
         let mut server = Server::new(Counts::Windows, f64::INFINITY, now);
@@ -520,7 +520,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_stated_or_told_is_not_exceeded() {
+    fn configured_limits_and_quotas_are_not_exceeded() {
         let now = Instant::now();
         let mut rate_limiter = RateLimiter::new(Some(50.0), now);
         let mut server = Server::new(Counts::Windows, f64::INFINITY, now);
@@ -536,7 +536,7 @@ mod tests {
     }
 
     #[test]
-    fn resets_are_read() {
+    fn resets_are_parsed() {
         for (text, milliseconds) in [
             ("1s", Some(1000)),
             ("6m0s", Some(360_000)),

@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_is_told_from_chance_even_when_it_is_heard_in_disorder() {
+    fn streaks_differ_from_random_rejections_in_any_order() {
         assert!(rejections([7, 8, 9]).are_a_streak(EvidenceLevel::Little));
         assert!(!rejections([7, 8, 9]).are_a_streak(EvidenceLevel::Some));
         assert!(rejections([7, 8, 10, 9, 11]).are_a_streak(EvidenceLevel::Some));
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn three_of_a_hundred_are_many_unless_they_are_chance() {
+    fn three_percent_rejections_are_too_many_unless_random() {
         let mut rejections = rejections([10, 40, 70]);
         assert!(rejections.are_many() && (0.04..0.06).contains(&rejections.share()));
         rejections.put_up_with_more();

@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn starts_are_spread_and_never_more_than_may_be_in_flight() {
+    async fn starts_are_spread_and_concurrency_is_limited() {
         let scheduler = scheduler(1, 20);
         let begun = Instant::now();
         let mut permits = Vec::new();
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_has_begun_goes_before_what_is_new_then_by_arrival() {
+    async fn work_in_progress_goes_first_then_by_arrival() {
         let scheduler = scheduler(1, 1);
         let only = enter(&scheduler).await;
         let gone = Mutex::new(Vec::new());
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_has_just_failed_goes_behind_who_has_not() {
+    async fn an_address_that_just_failed_is_less_preferred() {
         let scheduler = scheduler(2, 4);
         let first = enter(&scheduler).await;
         assert_eq!(first.address(), 0);
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_waiter_that_leaves_keeps_nobody() {
+    async fn a_cancelled_waiter_blocks_no_other() {
         let scheduler = scheduler(1, 1);
         let only = enter(&scheduler).await;
         let place = scheduler.place(true);
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_stated_limit_on_tokens_is_kept_and_corrected_by_what_was_used() {
+    async fn a_configured_token_limit_is_kept_and_corrected_by_actual_usage() {
         let limits = Limits { concurrency: 100, tokens_per_minute: Some(60_000), ..Limits::default() };
         let scheduler = Scheduler::new(1, limits);
         assert!(scheduler.weighs());
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn refusals_in_a_row_hold_the_address_and_their_followers_say_nothing_new() {
+    async fn rejections_in_a_row_close_the_address_once() {
         let scheduler = scheduler(1, 50);
         let mut permits = Vec::new();
         for _ in 0..30 {
@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_server_that_goes_on_refusing_is_parked_told_of_and_probed_by_one() {
+    async fn repeated_rejections_open_the_breaker_and_one_probe_is_sent() {
         let scheduler = scheduler(1, 50);
         enter(&scheduler).await.end(RequestEnd::Answered, 0);
         let mut changes = Vec::new();
@@ -431,7 +431,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_long_wait_is_told_of_and_so_is_its_end() {
+    async fn long_waits_and_their_end_are_reported() {
         let scheduler = scheduler(1, 50);
         let minute = Duration::from_mins(1);
         let (then, event) = enter(&scheduler).await.end(RequestEnd::Refused(Some(Duration::from_hours(1))), 0);
@@ -444,7 +444,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_server_that_is_away_is_parked_until_a_probe_is_answered() {
+    async fn an_unavailable_server_is_probed_until_it_answers() {
         let scheduler = scheduler(1, 50);
         enter(&scheduler).await.end(RequestEnd::Answered, 0);
         let mut permits = Vec::new();
@@ -472,7 +472,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_server_that_stays_away_is_given_up() {
+    async fn an_unavailable_server_is_given_up() {
         let scheduler = scheduler(1, 1);
         enter(&scheduler).await.end(RequestEnd::Answered, 0);
         let begun = Instant::now();
@@ -481,7 +481,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_server_that_has_never_said_a_word_is_parked_and_one_that_is_not_there_is_not() {
+    async fn timeouts_open_the_breaker_before_any_answer_and_failures_do_not() {
         for (end, parks) in [(RequestEnd::TimedOut, true), (RequestEnd::Failed(None), false)] {
             let scheduler = scheduler(1, 50);
             let mut permits = Vec::new();
@@ -500,7 +500,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_silence_is_told_once_however_many_wait() {
+    async fn a_stall_is_reported_once_for_all_waiting_calls() {
         let scheduler = scheduler(1, 50);
         let (one, two) = (enter(&scheduler).await, enter(&scheduler).await);
         tokio::time::sleep(Duration::from_secs(40)).await;
@@ -513,7 +513,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn the_least_busy_address_is_asked_and_one_that_fails_is_set_aside() {
+    async fn requests_go_to_the_least_busy_address_that_does_not_fail() {
         let scheduler = scheduler(2, 50);
         let (first, second, third) = (enter(&scheduler).await, enter(&scheduler).await, enter(&scheduler).await);
         assert_eq!([first.address(), second.address(), third.address()], [0, 1, 0]);
@@ -535,7 +535,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_headers_tell_of_tokens_slows_the_next_requests() {
+    async fn token_quotas_in_headers_slow_the_next_requests() {
         let scheduler = scheduler(1, 50);
         let permit = enter(&scheduler).await;
         permit.record_response(&QuotaHeaders {

@@ -58,7 +58,7 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     #[test]
-    fn a_silence_is_told_and_again_when_it_has_doubled() {
+    fn a_stall_is_reported_again_when_it_has_doubled() {
         let begun = Instant::now();
         let mut stall = StallDetector::new(begun);
         let due: Vec<u32> = (0..300).filter(|n| stall.report_due(begun + *n * SECOND).is_some()).collect();
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_server_is_not_a_silent_one() {
+    fn a_slow_server_is_not_stalled() {
         let begun = Instant::now();
         let mut stall = StallDetector::new(begun);
         assert!(!stall.record_response(begun, begun + 25 * SECOND));

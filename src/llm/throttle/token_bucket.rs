@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_fills_with_time_up_to_what_it_holds() {
+    fn a_bucket_fills_up_to_its_capacity() {
         let now = Instant::now();
         let mut bucket = Bucket::new(1.0, now);
         bucket.spend(1.0);
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cost_beyond_what_it_holds_waits_for_a_full_bucket_and_leaves_a_debt() {
+    fn a_cost_above_the_capacity_waits_for_a_full_bucket_and_leaves_a_debt() {
         let now = Instant::now();
         let mut bucket = Bucket::new(0.0, now);
         assert_eq!(bucket.wait(500.0, 100.0, 100.0), Duration::from_secs(1));

@@ -112,7 +112,7 @@ mod tests {
 
     /// Counts of another implementation, `tiktoken-rs`, for both tokenizers.
     #[test]
-    fn counts_are_those_of_the_reference() {
+    fn counts_equal_those_of_the_reference() {
         for (text, o200k, cl100k) in [
             ("", 0, 0),
             ("hello world", 2, 2),

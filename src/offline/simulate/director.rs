@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use rand::RngExt as _;
 
-use super::frames::{frames, stands_in};
-use super::talk::mentions;
-use crate::llm::Offline;
+use super::conversation::mentions;
+use super::phrases::{frames, is_generic};
+use crate::llm::{Offline, OfflineAnswer};
 use crate::schema::Line;
 use crate::stages::simulate::{Direct, Direction};
 use crate::text::{Sign, asks, content_words, float, sentences, signs, spoken};
@@ -16,8 +16,14 @@ const RIPE: usize = 12;
 /// From this number of remaining turns on, the conversation is brought to an end.
 const CLOSING: u32 = 3;
 
+impl OfflineAnswer for Direct {
+    fn answer_offline(&self, offline: &mut Offline<'_>) -> Direction {
+        direct(self, offline)
+    }
+}
+
 /// Chooses the next speaker from the choices, or the end if that is allowed.
-pub(crate) fn direct(ask: &Direct, offline: &mut Offline<'_>) -> Direction {
+pub(super) fn direct(ask: &Direct, offline: &mut Offline<'_>) -> Direction {
     let reasons = &frames(ask.language).director;
     let reason = |key: &str, name: &str| reasons[key].replace("{name}", name);
     if let Some(key) = end(ask, offline) {
@@ -59,9 +65,9 @@ fn end(ask: &Direct, offline: &mut Offline<'_>) -> Option<&'static str> {
 
 /// Returns whether most of the last three utterances were generic phrases.
 fn is_spent(ask: &Direct) -> bool {
-    let stands_in =
-        |line: &&Line| sentences(spoken(&line.content)).into_iter().all(|sentence| stands_in(sentence, ask.language));
-    ask.history.iter().rev().take(3).filter(stands_in).count() > 1
+    let is_generic =
+        |line: &&Line| sentences(spoken(&line.content)).into_iter().all(|sentence| is_generic(sentence, ask.language));
+    ask.history.iter().rev().take(3).filter(is_generic).count() > 1
 }
 
 /// Returns whether the last four utterances contain hardly any new content words.

@@ -4,18 +4,15 @@
 //! Replies are retrieved first and supplemented by short phrases from tables. Every answer is a pure function of its
 //! ask and the seeded generator; no file access, no state.
 
-mod answers;
-mod calls;
+mod conversation;
+mod dialogue_position;
 mod director;
-mod fields;
-mod frames;
-mod lines;
-mod place;
+mod line_scoring;
+mod phrase_choice;
+mod phrases;
+mod question_kinds;
 mod rating;
 mod replies;
-mod talk;
-mod voice;
-
-pub(crate) use director::direct;
-pub(crate) use rating::rate;
-pub(crate) use replies::{scene_reply, test_reply};
+mod reply_assembly;
+mod semantic_fields;
+mod vocatives;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::fields::fields_of;
-use super::frames::frames;
-use super::talk::mentions;
-use crate::llm::Offline;
+use super::conversation::mentions;
+use super::phrases::frames;
+use super::semantic_fields::fields_of;
+use crate::llm::{Offline, OfflineAnswer};
 use crate::schema::Quality;
 use crate::stages::simulate::{Rate, Rating};
 use crate::text::{asks, content_words, float, likeness, spoken};
@@ -26,8 +26,14 @@ struct Figures {
     words: f64,
 }
 
+impl OfflineAnswer for Rate {
+    fn answer_offline(&self, offline: &mut Offline<'_>) -> Rating {
+        rate(self, offline)
+    }
+}
+
 /// Rates a conversation. Does not use the random generator.
-pub(crate) fn rate(ask: &Rate, _: &mut Offline<'_>) -> Rating {
+pub(super) fn rate(ask: &Rate, _: &mut Offline<'_>) -> Rating {
     let figures = Figures::count(ask);
     let sentences = &frames(ask.language).rating;
     let told = |key: &str| {
@@ -132,7 +138,7 @@ mod tests {
 
     #[test]
     fn chinese_talk_is_counted_alike() {
-        let talk = [
+        let conversation = [
             ("甲", "昨夜是谁把灯留在船上？"),
             ("乙", "是丙，他在船头补网。"),
             ("丙", "（抬头）网没破，我修的是桨。"),
@@ -140,7 +146,7 @@ mod tests {
             ("丙", "我还当是月亮出来得早。"),
             ("乙", "昨夜哪有月亮。"),
         ];
-        let rating = rated(Language::Zh, &talk);
+        let rating = rated(Language::Zh, &conversation);
         assert_eq!(rating.quality, Quality::High, "{rating:?}");
         assert!(rating.interaction.contains("3人"), "{rating:?}");
     }

@@ -5,89 +5,101 @@ use rand::RngExt as _;
 use rand::seq::{IndexedRandom as _, SliceRandom as _};
 use rand_chacha::ChaCha8Rng;
 
-use super::calls::names;
-use super::frames::{Slots, frames};
-use super::lines::{Candidate, Scale, candidates};
-use super::place::Place;
-use super::talk::{Talk, address, mentions};
-use super::voice::{Voice, chance};
-use crate::llm::{Offline, OfflineOptions};
+use super::conversation::{ConversationView, address, mentions};
+use super::dialogue_position::DialoguePosition;
+use super::line_scoring::{LineCandidate, LineScorer, candidates};
+use super::phrases::{Slots, frames};
+use super::reply_assembly::{ReplyAssembly, chance};
+use super::vocatives::names;
+use crate::llm::{Offline, OfflineAnswer, OfflineOptions};
 use crate::schema::{Attribute, Language};
 use crate::stages::simulate::{SceneReply, TestReply};
 use crate::text::{Topic, asks, sentences, spoken};
 
+impl OfflineAnswer for TestReply {
+    fn answer_offline(&self, offline: &mut Offline<'_>) -> String {
+        test_reply(self, offline)
+    }
+}
+
+impl OfflineAnswer for SceneReply {
+    fn answer_offline(&self, offline: &mut Offline<'_>) -> String {
+        scene_reply(self, offline)
+    }
+}
+
 /// Replies for the test character: the best of a random sample of its lines.
-pub(crate) fn test_reply(ask: &TestReply, offline: &mut Offline<'_>) -> String {
+fn test_reply(ask: &TestReply, offline: &mut Offline<'_>) -> String {
     let others = ask.others.iter().map(|other| other.name.as_str());
-    let talk = Talk::new(ask.language, &ask.name, others, &ask.situation, &ask.history);
+    let conversation = ConversationView::new(ask.language, &ask.name, others, &ask.situation, &ask.history);
     let relations = ask.profile.iter().filter(|attribute| is_of(attribute, &RELATIONS));
-    let scale = Scale::new(&talk, ask.lines.iter().map(String::as_str))
+    let scorer = LineScorer::new(&conversation, ask.lines.iter().map(String::as_str))
         .knowing(relations.map(|attribute| attribute.value.as_str()));
     let (options, rng) = (offline.options, &mut offline.rng);
     let most = most(ask.max_sentences);
-    let aim = ask.dimension.as_deref().filter(|_| rng.random_bool(chance(options.diligence)));
-    // Questions are answered more often the higher `diligence` is.
-    let answers = talk.is_asked() && rng.random_bool(chance(0.4 + 0.6 * options.diligence));
-    let framed = most > 1 && (answers || aim.is_some() || rng.random_bool(chance(0.15 + 0.5 * options.diligence)));
+    let aim = ask.dimension.as_deref().filter(|_| rng.random_bool(chance(options.strategy_rate)));
+    // Questions are answered more often the higher `strategy_rate` is.
+    let answers = conversation.is_asked() && rng.random_bool(chance(0.4 + 0.6 * options.strategy_rate));
+    let framed = most > 1 && (answers || aim.is_some() || rng.random_bool(chance(0.15 + 0.5 * options.strategy_rate)));
     let lines = ask.lines.iter().map(String::as_str).enumerate();
     let told = ask.profile.iter().map(|attribute| attribute.value.as_str());
     let names = names(ask.lines.iter().map(String::as_str).chain(told));
-    let pool = candidates(lines, &names, if framed { most - 1 } else { most }, true, &talk);
+    let pool = candidates(lines, &names, if framed { most - 1 } else { most }, true, &conversation);
     let best = retrieve(pool, options, rng, |candidate| {
-        scale.fit(candidate) + aim.map_or(0.0, |aim| AIMED * scale.shows(&candidate.text, aim))
+        scorer.fit(candidate) + aim.map_or(0.0, |aim| AIMED * scorer.shows(&candidate.text, aim))
     });
     // A short generic answer is better than one followed by an unrelated line, but in half of the cases the line is
     // kept, as it is in the character's own voice.
     let best = best.filter(|(_, candidate)| {
-        let answered = || talk.is_answered(&candidate.text) || scale.is_related(&candidate.text);
+        let answered = || conversation.is_answered(&candidate.text) || scorer.is_related(&candidate.text);
         !answers || answered() || rng.random_bool(0.5)
     });
-    let slots = slots(&talk, own_things(&ask.profile, &talk), rng);
-    let voice = Voice { talk: &talk, scale: &scale, slots: &slots, most };
-    let (body, own) = voice.body(best, &[], rng);
+    let slots = slots(&conversation, own_things(&ask.profile, &conversation), rng);
+    let assembly = ReplyAssembly { conversation: &conversation, scorer: &scorer, slots: &slots, most };
+    let (body, own) = assembly.body(best, &[], rng);
     let (lead, tail) = match aim {
         // A generic phrase needs no transition.
         Some(aim) if framed => {
-            let (lead, tail) = voice.strategy(aim, &body, rng);
+            let (lead, tail) = assembly.strategy(aim, &body, rng);
             (lead.filter(|_| own), tail)
         }
-        _ if framed && own => (voice.bridge(&body, rng), None),
+        _ if framed && own => (assembly.bridge(&body, rng), None),
         _ => (None, None),
     };
-    voice.spoken(lead, &body, tail, options, aim == Some("PA"), rng)
+    assembly.spoken(lead, &body, tail, options, aim == Some("PA"), rng)
 }
 
 /// Replies for a scene character: its next line in the order of the book, if one is left.
-pub(crate) fn scene_reply(ask: &SceneReply, offline: &mut Offline<'_>) -> String {
+fn scene_reply(ask: &SceneReply, offline: &mut Offline<'_>) -> String {
     let others = ask.others.iter().map(|other| other.name.as_str());
-    let talk = Talk::new(ask.language, &ask.name, others, &ask.situation, &ask.history);
+    let conversation = ConversationView::new(ask.language, &ask.name, others, &ask.situation, &ask.history);
     let own = || ask.dialogue.iter().enumerate().filter(|(_, line)| line.speaker == ask.name);
-    let scale = Scale::new(&talk, own().map(|(_, line)| spoken(&line.content)));
+    let scorer = LineScorer::new(&conversation, own().map(|(_, line)| spoken(&line.content)));
     let (options, rng) = (offline.options, &mut offline.rng);
     let most = most(ask.max_sentences);
     let test = ask.others.first().map(|other| other.name.as_str());
     let elicits = most > 1
         && ask.eliciting.is_some()
-        && test.is_some_and(|test| !is_asked(&talk, test))
-        && rng.random_bool(chance(0.25 + 0.6 * options.diligence));
-    let place = Place::new(&ask.dialogue, &ask.history);
-    let after_test = talk.last_speaker() == test && test.is_some();
-    let answers = talk.is_asked() && rng.random_bool(chance(0.4 + 0.6 * options.diligence));
+        && test.is_some_and(|test| !is_asked(&conversation, test))
+        && rng.random_bool(chance(0.25 + 0.6 * options.strategy_rate));
+    let place = DialoguePosition::new(&ask.dialogue, &ask.history);
+    let after_test = conversation.last_speaker() == test && test.is_some();
+    let answers = conversation.is_asked() && rng.random_bool(chance(0.4 + 0.6 * options.strategy_rate));
     let framed = most > 1 && (elicits || answers || (after_test && rng.random_bool(0.3)));
     let lines = own().map(|(at, line)| (at, line.content.as_str()));
     let told = ask.profile.iter().map(|attribute| attribute.value.as_str());
     let mut names = names(ask.dialogue.iter().map(|line| line.content.as_str()).chain(told));
     names.extend(ask.dialogue.iter().flat_map(|line| line.speaker.split_whitespace()).map(str::to_owned));
-    let pool = candidates(lines, &names, if framed { most - 1 } else { most }, false, &talk);
+    let pool = candidates(lines, &names, if framed { most - 1 } else { most }, false, &conversation);
     let best = pool
         .into_iter()
         .filter(|candidate| place.may_be_said(&ask.dialogue, candidate.line))
         // If the character was asked a question that a line does not answer, the line is kept for later.
         .filter(|candidate| {
-            let answered = || talk.is_answered(&candidate.text) || scale.is_related(&candidate.text);
+            let answered = || conversation.is_answered(&candidate.text) || scorer.is_related(&candidate.text);
             !answers || place.follows(candidate.line) || answered()
         })
-        .map(|candidate| (scale.fit(&candidate) + place.turn(candidate.line), candidate))
+        .map(|candidate| (scorer.fit(&candidate) + place.turn(candidate.line), candidate))
         .max_by(|a, b| a.0.total_cmp(&b.0).then_with(|| b.1.line.cmp(&a.1.line)));
     let wants: Vec<Attribute> = ask
         .motivations
@@ -100,35 +112,35 @@ pub(crate) fn scene_reply(ask: &SceneReply, offline: &mut Offline<'_>) -> String
         })
         .chain(ask.profile.iter().cloned())
         .collect();
-    let slots = slots(&talk, own_things(&wants, &talk), rng);
-    let voice = Voice { talk: &talk, scale: &scale, slots: &slots, most };
+    let slots = slots(&conversation, own_things(&wants, &conversation), rng);
+    let assembly = ReplyAssembly { conversation: &conversation, scorer: &scorer, slots: &slots, most };
     let follows = best.as_ref().is_some_and(|(_, candidate)| place.follows(candidate.line));
-    let answerer = best.as_ref().and_then(|(_, candidate)| Place::answerer(&ask.dialogue, candidate.line));
+    let answerer = best.as_ref().and_then(|(_, candidate)| DialoguePosition::answerer(&ask.dialogue, candidate.line));
     // A question from the book is for the character who answers it there; it names that character unless it spoke last.
-    let answerer = answerer.filter(|name| talk.others.contains(name));
+    let answerer = answerer.filter(|name| conversation.others.contains(name));
     // In that case the test character is not asked.
     let elicits = elicits && answerer.is_none();
-    let answerer = answerer.filter(|name| talk.others.len() > 1 && talk.last_speaker() != Some(name));
-    let (mut body, retrieved) = voice.body(best, &frames(ask.language).compose.motive, rng);
+    let answerer = answerer.filter(|name| conversation.others.len() > 1 && conversation.last_speaker() != Some(name));
+    let (mut body, retrieved) = assembly.body(best, &frames(ask.language).compose.motive, rng);
     if let Some(name) = answerer.and_then(address)
         && body.ends_with(['?', '？'])
-        && !talk.people().any(|person| mentions(&body, person))
+        && !conversation.people().any(|person| mentions(&body, person))
     {
         body = asked_of(&body, &name, ask.language);
     }
     if elicits
         && !retrieved
-        && !talk.is_asked()
+        && !conversation.is_asked()
         && let Some(question) =
-            test.and_then(address).and_then(|test| voice.elicit(&test, ask.dimension.as_deref(), "", rng))
+            test.and_then(address).and_then(|test| assembly.elicit(&test, ask.dimension.as_deref(), "", rng))
     {
-        return voice.spoken(None, &question, None, options, false, rng);
+        return assembly.spoken(None, &question, None, options, false, rng);
     }
     let elicits = match test.and_then(address).filter(|_| elicits) {
         // A line that is already a question needs no second one, only an addressee.
         Some(test) if body.ends_with(['?', '？']) => {
             // With two participants, or right after the test character spoke, the addressee is evident.
-            if talk.others.len() > 1 && !after_test {
+            if conversation.others.len() > 1 && !after_test {
                 body = asked_of(&body, &test, ask.language);
             }
             None
@@ -136,13 +148,13 @@ pub(crate) fn scene_reply(ask: &SceneReply, offline: &mut Offline<'_>) -> String
         test => test,
     };
     let (lead, tail) = if let Some(test) = elicits {
-        (None, voice.elicit(&test, ask.dimension.as_deref(), &body, rng))
+        (None, assembly.elicit(&test, ask.dimension.as_deref(), &body, rng))
     } else if framed && retrieved && !follows {
-        (voice.bridge(&body, rng), None)
+        (assembly.bridge(&body, rng), None)
     } else {
         (None, None)
     };
-    voice.spoken(lead, &body, tail, options, false, rng)
+    assembly.spoken(lead, &body, tail, options, false, rng)
 }
 
 /// Weight of how well a line shows the target dimension.
@@ -156,20 +168,20 @@ fn most(max_sentences: u32) -> usize {
     usize::try_from(max_sentences).unwrap_or(usize::MAX).max(1)
 }
 
-/// Returns the best of a sample of `options.breadth` candidates, drawn with weights exp(score).
+/// Returns the best of a sample of `options.candidates` candidates, drawn with weights exp(score).
 fn retrieve(
-    pool: Vec<Candidate>,
+    pool: Vec<LineCandidate>,
     options: &OfflineOptions,
     rng: &mut ChaCha8Rng,
-    weigh: impl Fn(&Candidate) -> f64,
-) -> Option<(f64, Candidate)> {
+    weigh: impl Fn(&LineCandidate) -> f64,
+) -> Option<(f64, LineCandidate)> {
     // A small random addition alternates between lines of nearly the same score.
-    let mut weighed: Vec<(f64, Candidate)> =
+    let mut weighed: Vec<(f64, LineCandidate)> =
         pool.into_iter().map(|candidate| (weigh(&candidate) + rng.random_range(0.0..SWAY), candidate)).collect();
     // Shuffle first, so that ties are broken at random and not by the order of the lines.
     weighed.shuffle(rng);
-    let breadth = usize::try_from(options.breadth).unwrap_or(usize::MAX).max(1);
-    let sample = weighed.sample_weighted(rng, breadth.min(weighed.len()), |(fit, _)| fit.exp());
+    let most = usize::try_from(options.candidates).unwrap_or(usize::MAX).max(1);
+    let sample = weighed.sample_weighted(rng, most.min(weighed.len()), |(fit, _)| fit.exp());
     sample
         .map(|sample| sample.cloned().collect::<Vec<_>>())
         .unwrap_or(weighed)
@@ -194,8 +206,9 @@ fn asked_of(question: &str, name: &str, language: Language) -> String {
 }
 
 /// Returns whether a participant was asked by name since its last turn.
-fn is_asked(talk: &Talk<'_>, name: &str) -> bool {
-    talk.history
+fn is_asked(conversation: &ConversationView<'_>, name: &str) -> bool {
+    conversation
+        .history
         .iter()
         .rev()
         .take_while(|line| line.speaker != name)
@@ -209,7 +222,7 @@ fn is_of(attribute: &Attribute, words: &[&str]) -> bool {
 }
 
 /// Returns the things that a profile mentions, except in attributes on looks, age, name and speech.
-fn own_things(profile: &[Attribute], talk: &Talk<'_>) -> Vec<Topic> {
+fn own_things(profile: &[Attribute], conversation: &ConversationView<'_>) -> Vec<Topic> {
     let aside = [
         "appearance",
         "age",
@@ -233,7 +246,7 @@ fn own_things(profile: &[Attribute], talk: &Talk<'_>) -> Vec<Topic> {
     profile
         .iter()
         .filter(|attribute| !is_of(attribute, &aside))
-        .flat_map(|attribute| talk.things(&attribute.value))
+        .flat_map(|attribute| conversation.things(&attribute.value))
         .map(|mut topic| {
             for (theirs, mine) in [("his ", "my "), ("her ", "my "), ("their ", "our ")] {
                 if let Some(rest) = topic.phrase.strip_prefix(theirs) {
@@ -246,14 +259,19 @@ fn own_things(profile: &[Attribute], talk: &Talk<'_>) -> Vec<Topic> {
 }
 
 /// Chooses the values of the slots.
-fn slots(talk: &Talk<'_>, own: Vec<Topic>, rng: &mut ChaCha8Rng) -> Slots {
+fn slots(conversation: &ConversationView<'_>, own: Vec<Topic>, rng: &mut ChaCha8Rng) -> Slots {
     let phrase = |topics: Vec<Topic>, rng: &mut ChaCha8Rng| topics.choose(rng).map(|topic| topic.phrase.clone());
-    let topic = phrase(talk.topics(), rng);
+    let topic = phrase(conversation.topics(), rng);
     let own = phrase(own, rng).filter(|own| Some(own) != topic.as_ref());
-    let aside: Vec<&str> = talk.others.iter().copied().filter(|other| talk.last_speaker() != Some(*other)).collect();
+    let aside: Vec<&str> =
+        conversation.others.iter().copied().filter(|other| conversation.last_speaker() != Some(*other)).collect();
     // Another participant is addressed more often (60 %) than the previous speaker.
-    let name = if !aside.is_empty() && rng.random_bool(0.6) { aside.choose(rng).copied() } else { talk.last_speaker() };
-    let present = name.filter(|name| talk.others.contains(name));
+    let name = if !aside.is_empty() && rng.random_bool(0.6) {
+        aside.choose(rng).copied()
+    } else {
+        conversation.last_speaker()
+    };
+    let present = name.filter(|name| conversation.others.contains(name));
     Slots { topic, own, name: present.and_then(address) }
 }
 
@@ -264,7 +282,7 @@ mod tests {
     use crate::offline::simulate::rating::rate;
     use crate::schema::{CastMember, Line, Quality, Visibility};
     use crate::seed::seeded;
-    use crate::stages::simulate::{Called, Direct, Rate};
+    use crate::stages::simulate::{Direct, Rate, SceneNames};
     use crate::text::likeness;
 
     struct Fixture {
@@ -359,7 +377,7 @@ mod tests {
                 dimension: dimension.map(str::to_owned),
                 strategy: dimension.map(|_| "…".to_owned()),
                 max_sentences,
-                called: Called::default(),
+                called: SceneNames::default(),
             }
         }
 
@@ -377,7 +395,7 @@ mod tests {
                 dimension: dimension.map(str::to_owned),
                 eliciting: dimension.map(|_| "…".to_owned()),
                 max_sentences,
-                called: Called::default(),
+                called: SceneNames::default(),
             }
         }
 
@@ -418,7 +436,13 @@ mod tests {
     }
 
     fn vivid() -> OfflineOptions {
-        OfflineOptions { variant: "vivid".to_owned(), breadth: 32, actions: 0.5, diligence: 0.9, concurrency: None }
+        OfflineOptions {
+            variant: "vivid".to_owned(),
+            candidates: 32,
+            action_rate: 0.5,
+            strategy_rate: 0.9,
+            concurrency: None,
+        }
     }
 
     #[test]
@@ -472,7 +496,7 @@ mod tests {
         ] {
             let fixture = fixture(language);
             let history = [line(fixture.dialogue[0].0, said)];
-            let options = OfflineOptions { actions: 0.0, diligence: 0.0, ..vivid() };
+            let options = OfflineOptions { action_rate: 0.0, strategy_rate: 0.0, ..vivid() };
             for draw in 0..10 {
                 let mut offline = Offline { options: &options, rng: seeded(draw, &[]) };
                 let reply = test_reply(&fixture.test_ask(&history, None, 3), &mut offline);
@@ -485,20 +509,20 @@ mod tests {
     fn more_breadth_and_diligence_fit_better() {
         for language in Language::ALL {
             let fixture = fixture(language);
-            let plain = OfflineOptions { variant: "plain".to_owned(), breadth: 2, diligence: 0.1, ..vivid() };
-            let plain = OfflineOptions { actions: 0.0, ..plain };
-            let vivid = OfflineOptions { actions: 0.0, ..vivid() };
+            let plain = OfflineOptions { variant: "plain".to_owned(), candidates: 2, strategy_rate: 0.1, ..vivid() };
+            let plain = OfflineOptions { action_rate: 0.0, ..plain };
+            let vivid = OfflineOptions { action_rate: 0.0, ..vivid() };
             let (mut better, mut worse) = (0, 0);
             for (seed, code) in ["CR", "FR", "RR", "CA", "PA"].repeat(3).into_iter().enumerate() {
                 let seed = seed as u64;
                 let history = fixture.play(&plain, seed, 5, 3);
                 let ask = fixture.test_ask(&history, Some(code), 3);
                 let others = ask.others.iter().map(|other| other.name.as_str());
-                let talk = Talk::new(language, &ask.name, others, &ask.situation, &ask.history);
-                let scale = Scale::new(&talk, fixture.lines.iter().copied());
+                let conversation = ConversationView::new(language, &ask.name, others, &ask.situation, &ask.history);
+                let scorer = LineScorer::new(&conversation, fixture.lines.iter().copied());
                 let worth = |options: &OfflineOptions, draw: &str| {
                     let reply = test_reply(&ask, &mut Offline { options, rng: seeded(seed, &[draw]) });
-                    scale.shared(&reply) + scale.shows(&reply, code)
+                    scorer.shared(&reply) + scorer.shows(&reply, code)
                 };
                 let difference = worth(&vivid, "vivid") - worth(&plain, "plain");
                 better += usize::from(difference > 0.05);
@@ -513,7 +537,7 @@ mod tests {
         let fixture = fixture(Language::En);
         let mut ask = fixture.test_ask(&[line("Ben Marsh", "What do you make of the barrel?")], None, 3);
         ask.lines = vec!["Never trust a barrel that sounds empty, Mr. Crane.".to_owned()];
-        let options = OfflineOptions { actions: 0.0, ..vivid() };
+        let options = OfflineOptions { action_rate: 0.0, ..vivid() };
         let reply = test_reply(&ask, &mut Offline { options: &options, rng: seeded(7, &[]) });
         assert!(!reply.contains("Crane") && reply.contains("barrel"), "{reply}");
     }
@@ -545,7 +569,7 @@ mod tests {
             let name = fixture.dialogue[1].0;
             let called = address(fixture.test()).expect("the test character has a first name");
             let history = [line(fixture.dialogue[0].0, fixture.dialogue[0].1)];
-            let options = OfflineOptions { diligence: 1.0, ..vivid() };
+            let options = OfflineOptions { strategy_rate: 1.0, ..vivid() };
             let asked = (0..40).filter(|draw| {
                 let ask = fixture.scene_ask(name, &history, Some("RR"), 3);
                 let reply = scene_reply(&ask, &mut Offline { options: &options, rng: seeded(*draw, &[]) });
@@ -561,7 +585,7 @@ mod tests {
             let fixture = fixture(language);
             let name = fixture.dialogue[1].0;
             let history: Vec<Line> = fixture.dialogue.iter().map(|(name, said)| line(name, said)).collect();
-            let options = OfflineOptions { diligence: 1.0, actions: 0.0, ..vivid() };
+            let options = OfflineOptions { strategy_rate: 1.0, action_rate: 0.0, ..vivid() };
             let replies = (0..40).map(|draw| {
                 let ask = fixture.scene_ask(name, &history[..5], Some("RR"), 3);
                 let ask = SceneReply { dialogue: ask.dialogue[..5].to_vec(), ..ask };
@@ -579,7 +603,7 @@ mod tests {
         for language in Language::ALL {
             let fixture = fixture(language);
             let [(ben, _), (cora, _), ..] = fixture.dialogue[..] else { unreachable!("the dialogue has six lines") };
-            let options = OfflineOptions { diligence: 1.0, ..vivid() };
+            let options = OfflineOptions { strategy_rate: 1.0, ..vivid() };
             for draw in 0..20 {
                 let ask = fixture.scene_ask(ben, &[], Some("CR"), 3);
                 let reply = scene_reply(&ask, &mut Offline { options: &options, rng: seeded(draw, &[]) });
@@ -595,7 +619,7 @@ mod tests {
             (Language::Zh, "付珂，养蜂是谁教你的？", ["油", "地窖", "钥匙"]),
         ] {
             let fixture = fixture(language);
-            let options = OfflineOptions { diligence: 1.0, ..vivid() };
+            let options = OfflineOptions { strategy_rate: 1.0, ..vivid() };
             for draw in 0..20 {
                 let ask = fixture.scene_ask(fixture.dialogue[1].0, &[line(fixture.test(), question)], None, 3);
                 let reply = scene_reply(&ask, &mut Offline { options: &options, rng: seeded(draw, &[]) });

@@ -77,7 +77,7 @@ pub(super) fn only_verdicts(session: Session, judges: &[String]) -> Session {
         return session;
     }
     let judges = judges.to_vec();
-    session.replaying_but(move |draw| stages::simulate::is_further_verdict(&judges, draw))
+    session.replaying_but(move |draw| stages::simulate::is_extra_verdict(&judges, draw))
 }
 
 /// Runs the stages and writes their results.

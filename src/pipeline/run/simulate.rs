@@ -41,28 +41,30 @@ impl Runner {
         for character in &records.characters {
             let sources = self.models.sources.get(character.language).clone();
             // Each set of counts ends at τ per dimension.
-            match params.scope {
-                simulate::Scope::Lane => sets.extend(sources.into_iter().map(|source| (character, vec![source]))),
-                simulate::Scope::Character if sources.is_empty() => {}
-                simulate::Scope::Character => sets.push((character, sources)),
+            match params.balance_scope {
+                simulate::BalanceScope::Lane => {
+                    sets.extend(sources.into_iter().map(|source| (character, vec![source])))
+                }
+                simulate::BalanceScope::Character if sources.is_empty() => {}
+                simulate::BalanceScope::Character => sets.push((character, sources)),
             }
         }
         let total = sets.len() as u64 * u64::from(params.tau) * self.loaded.dimensions.len() as u64;
         self.start(Stage::Simulate, Some(total));
         let done = Arc::new(AtomicU64::new(0));
-        let places = Arc::new(simulate::Places::new(self.conversations_at_once()));
+        let admission = Arc::new(simulate::Admission::new(self.conversations_at_once()));
         let mut plays = Tasks::new(&self.session);
         for (character, sources) in sets {
             let (runner, done) = (Arc::clone(self), Arc::clone(&done));
             let lanes = Lanes { character: character.clone(), sources, scenes: Arc::clone(scenes) };
-            let (played, places) = (Arc::clone(&records.played), Arc::clone(&places));
-            plays.spawn(async move { runner.play(&lanes, &played, &places, &done, total).await });
+            let (played, admission) = (Arc::clone(&records.played), Arc::clone(&admission));
+            plays.spawn(async move { runner.play(&lanes, &played, &admission, &done, total).await });
         }
         for end in plays.all().await {
             self.reject(records, end.rejects);
             for (dimensions, lanes) in [
-                (end.short, &mut records.dimensions_below_target),
-                (end.barren, &mut records.dimensions_without_samples),
+                (end.dimensions_below_target, &mut records.dimensions_below_target),
+                (end.dimensions_without_samples, &mut records.dimensions_without_samples),
             ] {
                 for dimension in dimensions {
                     *lanes.entry(dimension).or_default() += 1;
@@ -100,14 +102,14 @@ impl Runner {
         &self,
         lanes: &Lanes,
         records: &PlayedRecords,
-        places: &simulate::Places,
+        admission: &simulate::Admission,
         done: &AtomicU64,
         total: u64,
     ) -> Result<simulate::LaneEnd, RunError> {
         let Lanes { character, sources, scenes } = lanes;
         let language = character.language;
         let behind = AtomicU64::new(0);
-        let stage = simulate::Stage {
+        let context = simulate::Context {
             director: self.models.director.get(language),
             scene: self.models.scene.get(language),
             base: self.models.base.get(language),
@@ -118,23 +120,23 @@ impl Runner {
             dimensions: &self.loaded.dimensions,
             seed: self.loaded.file.seed,
             limit: self.options.limit,
-            places,
+            admission,
         };
-        let keep = |played: simulate::Played| {
+        let keep = |played: simulate::PlayedConversation| {
             for reject in &played.rejects {
                 self.reporter.report(Event::Rejected(reject.clone()));
             }
             Ok(records.add(played)?)
         };
         let sources: Vec<&Model> = sources.iter().map(|source| &**source).collect();
-        let lane = simulate::lanes_name(character, &sources);
+        let lane = simulate::shared_counts_id(character, &sources);
         let progress = |simulate::Progress { conversations, counted, wanted, has_ended }: simulate::Progress| {
             let reached = u64::from(counted);
             let step = reached.saturating_sub(behind.fetch_max(reached, Ordering::Relaxed));
             self.advance(Stage::Simulate, done.fetch_add(step, Ordering::Relaxed) + step, Some(total));
             self.reporter.report(Event::Lane { lane: lane.clone(), conversations, counted, wanted, has_ended });
         };
-        simulate::play_lanes(&stage, character, &sources, &**scenes, &keep, &progress).await
+        simulate::play_lanes(&context, character, &sources, &**scenes, &keep, &progress).await
     }
 }
 

@@ -88,7 +88,7 @@ impl Runner {
         }
         let (runner, scenes) = (Arc::clone(self), Arc::clone(scenes));
         self.blocking(move || {
-            let drawn = simulate::DrawnBooks::new(&runner.loaded.file.simulate);
+            let drawn = simulate::SelectedBooks::new(&runner.loaded.file.simulate);
             let languages: BTreeSet<Language> = made.iter().map(|character| character.language).collect();
             let mut lookalikes = Lookalikes::new(&made);
             let is_read = |head: &SceneHead| languages.contains(&head.language) && drawn.has(&head.book);
@@ -125,7 +125,7 @@ impl Runner {
         for note in &self.loaded.notes {
             self.reporter.report(Event::Note(note.clone()));
         }
-        for entry in simulate::DrawnBooks::new(&self.loaded.file.simulate).missing(&scenes.heads()) {
+        for entry in simulate::SelectedBooks::new(&self.loaded.file.simulate).missing(&scenes.heads()) {
             let note = format!("`simulate.books` lists `{entry}`, but no scene is from such a book");
             self.reporter.report(Event::Note(note));
         }
@@ -136,7 +136,7 @@ impl Runner {
             self.reject(records, picked.rejects);
             for character in picked.characters {
                 let simulate = &self.loaded.file.simulate;
-                if simulate.own_book.is_none() && simulate::meets_own_book(simulate, &character, scenes.heads()) {
+                if simulate.own_book.is_none() && simulate::plays_own_book(simulate, &character, scenes.heads()) {
                     let Character { name, book, .. } = &character;
                     self.reporter.report(Event::Note(format!(
                         "`{name}` plays in scenes of its own book `{}`, since no other book has scenes in its language; \

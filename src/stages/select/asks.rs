@@ -6,8 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::llm::{Ask, Offline, OfflineAnswer, Shape, schema_of};
-use crate::offline::select;
+use crate::llm::{Ask, Shape, schema_of};
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Attribute, CastMember, Language, Line, Message};
 
@@ -83,11 +82,5 @@ impl Ask for Judge {
             "enum": [1, 2, 3, 4, 5],
         });
         Shape::Json(schema)
-    }
-}
-
-impl OfflineAnswer for Judge {
-    fn answer_offline(&self, offline: &mut Offline<'_>) -> Judgement {
-        select::judge(self, offline)
     }
 }

@@ -30,7 +30,7 @@ pub struct Params {
     pub keep_source: u8,
     /// Maximum σ, from 1 to 5, at which a turn becomes a sample. The paper (3.4 and Appendix H) uses 2.
     #[schemars(range(min = 1, max = 5))]
-    pub sample: u8,
+    pub sample_threshold: u8,
     /// Whether the prompt of the judge contains the target dimension.
     pub hint: bool,
     /// Whether the judge compares twice, once in each order of the replies. σ is then the mean, rounded towards the tie
@@ -40,6 +40,6 @@ pub struct Params {
 
 impl Default for Params {
     fn default() -> Self {
-        Self { dimensions: None, keep_source: 3, sample: 2, hint: false, both_orders: false }
+        Self { dimensions: None, keep_source: 3, sample_threshold: 2, hint: false, both_orders: false }
     }
 }

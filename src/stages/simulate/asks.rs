@@ -6,12 +6,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::conversation::speaker::meant;
+use super::conversation::speaker::resolve_choice;
 use super::conversation::transcript;
-use super::reply::Format;
-use super::reply::speaker_labels::Speakers;
-use crate::llm::{Ask, Offline, OfflineAnswer, Shape, schema_of};
-use crate::offline::simulate;
+use super::reply::ReplyFormat;
+use super::reply::speaker_labels::SpeakerNames;
+use crate::llm::{Ask, Shape, schema_of};
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Attribute, CastMember, Language, Line, Message, Motivation, Quality, slug};
 
@@ -50,7 +49,7 @@ impl Direction {
 
 /// Names and aliases in a scene, used to parse replies. Not part of any prompt or journal key.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Called {
+pub struct SceneNames {
     /// Names of the speaker; the first is the one used in the history.
     pub own: Vec<String>,
     /// Names of everyone else who is present or named in the scene.
@@ -89,7 +88,7 @@ pub struct SceneReply {
     pub max_sentences: u32,
     /// Names and aliases in the scene.
     #[serde(skip)]
-    pub called: Called,
+    pub called: SceneNames,
 }
 
 /// Asks the test character for its next reply.
@@ -122,7 +121,7 @@ pub struct TestReply {
     pub max_sentences: u32,
     /// Names and aliases in the scene.
     #[serde(skip)]
-    pub called: Called,
+    pub called: SceneNames,
 }
 
 /// Asks for a quality rating of a whole conversation (FURINA, Appendix G: interaction, coherence, progression).
@@ -161,7 +160,7 @@ impl Direct {
         if !allowed.contains(&next) && self.cast.iter().any(is_meant) {
             return None;
         }
-        meant(next, &allowed)
+        resolve_choice(next, &allowed)
     }
 
     fn allowed(&self) -> Vec<&str> {
@@ -194,12 +193,6 @@ impl Ask for Direct {
     }
 }
 
-impl OfflineAnswer for Direct {
-    fn answer_offline(&self, offline: &mut Offline<'_>) -> Direction {
-        simulate::direct(self, offline)
-    }
-}
-
 impl Ask for SceneReply {
     const NAME: &'static str = "simulate/scene_reply";
     type Answer = String;
@@ -215,12 +208,6 @@ impl Ask for SceneReply {
 
     fn check(&self, answer: &String) -> Result<(), String> {
         self.called.says_something(self.language, &self.name, answer)
-    }
-}
-
-impl OfflineAnswer for SceneReply {
-    fn answer_offline(&self, offline: &mut Offline<'_>) -> String {
-        simulate::scene_reply(self, offline)
     }
 }
 
@@ -242,12 +229,6 @@ impl Ask for TestReply {
     }
 }
 
-impl OfflineAnswer for TestReply {
-    fn answer_offline(&self, offline: &mut Offline<'_>) -> String {
-        simulate::test_reply(self, offline)
-    }
-}
-
 impl Ask for Rate {
     const NAME: &'static str = "simulate/rate";
     type Answer = Rating;
@@ -258,23 +239,17 @@ impl Ask for Rate {
     }
 }
 
-impl OfflineAnswer for Rate {
-    fn answer_offline(&self, offline: &mut Offline<'_>) -> Rating {
-        simulate::rate(self, offline)
-    }
-}
-
-impl Called {
-    /// Calls `then` with these names as [`Speakers`].
-    pub(super) fn with_speakers<T>(&self, then: impl FnOnce(Speakers<'_>) -> T) -> T {
+impl SceneNames {
+    /// Calls `then` with these names as [`SpeakerNames`].
+    pub(super) fn with_names<T>(&self, then: impl FnOnce(SpeakerNames<'_>) -> T) -> T {
         let [own, others] = [&self.own, &self.others].map(|names| names.iter().map(String::as_str).collect::<Vec<_>>());
-        then(Speakers { own: &own, others: &others })
+        then(SpeakerNames { own: &own, others: &others })
     }
 
     /// Rejects a reply of which nothing is left after cleaning. All other faults are fixed or recorded on the turn.
     fn says_something(&self, language: Language, name: &str, answer: &str) -> Result<(), String> {
-        let nothing = self.with_speakers(|speakers| {
-            Format { language, speakers, max_sentences: u32::MAX, artificial: true }.leaves_nothing(answer)
+        let nothing = self.with_names(|speakers| {
+            ReplyFormat { language, speakers, max_sentences: u32::MAX, world_has_ai: true }.leaves_nothing(answer)
         });
         if nothing { Err(format!("it holds no words of {name}")) } else { Ok(()) }
     }
@@ -318,9 +293,9 @@ mod tests {
             ]
         }
 
-        fn called(&self) -> Called {
+        fn called(&self) -> SceneNames {
             let others = self.others().into_iter().map(|other| other.name).collect();
-            Called { own: vec![self.text("Tess", "苔丝")], others }
+            SceneNames { own: vec![self.text("Tess", "苔丝")], others }
         }
 
         fn history(&self) -> Vec<Line> {
@@ -384,7 +359,7 @@ mod tests {
                 dimension: Some("RR".to_owned()),
                 eliciting: Some(self.text("Make Tess think.", "让苔丝想一想。")),
                 max_sentences: 1,
-                called: Called::default(),
+                called: SceneNames::default(),
             }
         }
 

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex};
 use futures::future::BoxFuture;
 
 use super::Params;
-use super::lanes::{Places, Scenes, Stage};
+use super::context::Context;
+use super::lanes::{Admission, Scenes};
 use crate::llm::{Answered, AskError, Budget, Journal, JournalError, Model, OfflineOptions, Record, Session};
 use crate::prompt::Prompts;
 use crate::schema::{
@@ -60,21 +61,21 @@ pub(super) fn prompts() -> Prompts {
 }
 
 /// The models of a run, all offline.
-pub(super) struct House {
+pub(super) struct TestModels {
     pub(super) journal: Arc<MemoryJournal>,
     pub(super) director: Model,
     pub(super) scene: Model,
     pub(super) source: Model,
     pub(super) base: Model,
     pub(super) judge: Model,
-    /// Extra judges; not part of [`House::stage`] by default.
-    pub(super) panel: Vec<Arc<Model>>,
+    /// Extra judges; not part of [`TestModels::context`] by default.
+    pub(super) extra_judges: Vec<Arc<Model>>,
     pub(super) dimensions: Vec<Dimension>,
     pub(super) select: select::Params,
-    pub(super) places: Places,
+    pub(super) admission: Admission,
 }
 
-impl House {
+impl TestModels {
     pub(super) fn new(journal: Arc<MemoryJournal>, replay: bool) -> Self {
         let session = Arc::new(Session::new(7, prompts(), journal.clone(), Budget::default(), replay));
         let model = |name: &str| {
@@ -88,15 +89,15 @@ impl House {
             source: model("source"),
             base: model("base"),
             judge: model("judge"),
-            panel: vec![Arc::new(model("second")), Arc::new(model("third"))],
+            extra_judges: vec![Arc::new(model("second")), Arc::new(model("third"))],
             dimensions: select::dimensions(None).expect("the table is embedded and tested"),
             select: select::Params::default(),
-            places: Places::new(3),
+            admission: Admission::new(3),
         }
     }
 
-    pub(super) fn stage<'a>(&'a self, params: &'a Params) -> Stage<'a> {
-        Stage {
+    pub(super) fn context<'a>(&'a self, params: &'a Params) -> Context<'a> {
+        Context {
             director: &self.director,
             scene: &self.scene,
             base: &self.base,
@@ -107,7 +108,7 @@ impl House {
             dimensions: &self.dimensions,
             seed: 7,
             limit: None,
-            places: &self.places,
+            admission: &self.admission,
         }
     }
 }
@@ -184,15 +185,15 @@ pub(super) fn pool(language: Language, scenes: u32) -> Vec<Arc<Scene>> {
 }
 
 /// Scenes in memory, with their heads.
-pub(super) struct Shelf(Vec<(SceneHead, Arc<Scene>)>);
+pub(super) struct MemoryScenes(Vec<(SceneHead, Arc<Scene>)>);
 
-impl Shelf {
+impl MemoryScenes {
     pub(super) fn new(scenes: &[Arc<Scene>]) -> Self {
         Self(scenes.iter().map(|scene| (Scene::clone(scene).into(), Arc::clone(scene))).collect())
     }
 }
 
-impl Scenes for Shelf {
+impl Scenes for MemoryScenes {
     type Error = AskError;
 
     fn heads(&self) -> impl ExactSizeIterator<Item = &SceneHead> + Clone {

@@ -4,17 +4,19 @@
 //! shows no progress; its output depends only on the lane ids, the counts, the seed and the scene pool.
 
 mod asks;
+mod context;
 mod conversation;
 #[cfg(test)]
 mod fixtures;
 mod lanes;
 mod reply;
 
-pub use asks::{Called, Direct, Direction, Rate, Rating, SceneReply, TestReply};
-pub use conversation::BY_LOT;
+pub use asks::{Direct, Direction, Rate, Rating, SceneNames, SceneReply, TestReply};
+pub use context::Context;
+pub use conversation::RANDOM_SPEAKER;
 pub use lanes::{
-    Counts, DrawnBooks, LaneEnd, Places, Played, Progress, Scenes, Stage, drawn, is_further_verdict, lanes_name,
-    meets_own_book, play_lanes,
+    Admission, Counts, LaneEnd, PlayedConversation, Progress, Scenes, SelectedBooks, is_extra_verdict, play_lanes,
+    plays_own_book, scene_order, shared_counts_id,
 };
 
 use schemars::JsonSchema;
@@ -35,7 +37,7 @@ pub const PROMPTS: &[(&str, &str)] = &[
 /// Which events increase the counts that the dimension sampling (DWRS) balances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Count {
+pub enum BalanceOn {
     /// Each test turn counts for its target dimension (FURINA, Algorithm 1).
     Targeted,
     /// Each test turn counts for the dimension that the judge chose.
@@ -47,7 +49,7 @@ pub enum Count {
 /// Which lanes share one set of counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Scope {
+pub enum BalanceScope {
     /// Each lane (test character × source model) has its own counts.
     Lane,
     /// All lanes of a test character share counts; their source models take turns, conversation by conversation.
@@ -64,15 +66,15 @@ pub struct Params {
     /// Probability, 0 to 1, that the turns up to and including the next test turn target a dimension; otherwise they
     /// are normal conversation. The paper (3.3) mixes the two and gives no figure.
     #[schemars(range(min = 0.0, max = 1.0))]
-    pub emphasis: f64,
+    pub target_probability: f64,
     /// Which events increase the counts. Algorithm 1 of the paper counts targets.
-    pub count: Count,
+    pub balance_on: BalanceOn,
     /// Which lanes share one set of counts. In the paper τ applies to each test character and source model.
-    pub scope: Scope,
+    pub balance_scope: BalanceScope,
     /// Maximum number of conversations of a lane that are planned and played concurrently as one batch. Counts are
     /// updated between batches.
     #[schemars(range(min = 1))]
-    pub wave: u32,
+    pub batch_size: u32,
     /// Minimum number of turns of a conversation.
     #[schemars(range(min = 2))]
     pub min_turns: u32,
@@ -109,10 +111,10 @@ impl Default for Params {
     fn default() -> Self {
         Self {
             tau: 10,
-            emphasis: 0.7,
-            count: Count::Targeted,
-            scope: Scope::Lane,
-            wave: 4,
+            target_probability: 0.7,
+            balance_on: BalanceOn::Targeted,
+            balance_scope: BalanceScope::Lane,
+            batch_size: 4,
             min_turns: 8,
             max_turns: 20,
             test_every: 4,

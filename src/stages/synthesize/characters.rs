@@ -1,24 +1,20 @@
 //! The ask `synthesize/characters`: several original characters of one world.
 
-use std::collections::BTreeSet;
-
 use rand::seq::SliceRandom as _;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::Nth;
-use super::faults::of_names;
+use super::names::check_names;
 use super::refinement::{Draft, Step, messages};
+use super::sheet::Sheet;
+use super::tables::Tables;
 use super::world::World;
-use crate::llm::{Ask, Offline, OfflineAnswer, Shape, schema_of};
-use crate::offline::synthesize::invention;
-use crate::offline::synthesize::tables::Tables;
+use crate::llm::{Ask, Shape, schema_of};
 use crate::prompt::{PromptError, Prompts};
-use crate::schema::Visibility::{self, Private, Public};
-use crate::schema::{Attribute, Language, Message, slug, worldview_key};
+use crate::schema::{Language, Message};
 use crate::seed::seeded;
-use crate::text::of_language;
 
 /// Asks for the characters of a world.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -42,118 +38,6 @@ pub struct MakeCharacters {
 pub struct Sheets {
     /// One sheet for each.
     pub characters: Vec<Sheet>,
-}
-
-/// A character's sheet. What everybody has is fixed, so that none of it can be missing, and what only this one has comes under keys of
-/// its own; [`Sheet::profile`] makes the profile of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Sheet {
-    /// The full name.
-    pub name: String,
-    /// The gender.
-    pub gender: String,
-    /// The age.
-    pub age: String,
-    /// What others see at first sight.
-    pub appearance: String,
-    /// What the character does in this world.
-    pub occupation: String,
-    /// Temperament, manners, and what it does under pressure.
-    pub persona: String,
-    /// What everyone in the place knows of its life.
-    pub public_background: String,
-    /// How it stands to the others of this answer, and to others in the place.
-    pub relationships: String,
-    /// What it does when nobody needs it.
-    pub hobbies: String,
-    /// How it speaks: length of sentences, favourite turns, what it never says.
-    pub speech_pattern: String,
-    /// What it hides; bound to the rule or the tension of the world.
-    pub private_background: String,
-    /// What made it so, long ago.
-    pub formative_experience: String,
-    /// One moment that it goes back to.
-    pub memory: String,
-    /// What it fears.
-    pub fear: String,
-    /// What it wants now.
-    pub want: String,
-    /// What else belongs to this one alone, under keys of its own, each for everyone to see or hidden; none is fine.
-    #[schemars(length(max = 4))]
-    pub further: Vec<Attribute>,
-}
-
-/// Maximum number of additional keys of a sheet.
-const MOST_FURTHER_KEYS: usize = 4;
-
-/// The keys of a profile in English and Chinese, with their visibility. In the paper, relationships, hobbies, speech
-/// pattern and private background are private (FURINA 3.1).
-const KEYS: [(&str, &str, Visibility); 14] = [
-    ("gender", "性别", Public),
-    ("age", "年龄", Public),
-    ("appearance", "外貌", Public),
-    ("occupation", "身份", Public),
-    ("persona", "性格", Public),
-    ("public background", "公开经历", Public),
-    ("relationships", "人际关系", Private),
-    ("hobbies", "爱好", Private),
-    ("speech pattern", "说话方式", Private),
-    ("private background", "隐秘经历", Private),
-    ("formative experience", "成长经历", Private),
-    ("memory", "难忘之事", Private),
-    ("fear", "惧怕", Private),
-    ("want", "心愿", Private),
-];
-
-impl Sheet {
-    const fn values(&self) -> [&String; KEYS.len()] {
-        [
-            &self.gender,
-            &self.age,
-            &self.appearance,
-            &self.occupation,
-            &self.persona,
-            &self.public_background,
-            &self.relationships,
-            &self.hobbies,
-            &self.speech_pattern,
-            &self.private_background,
-            &self.formative_experience,
-            &self.memory,
-            &self.fear,
-            &self.want,
-        ]
-    }
-
-    /// Returns the profile, with keys in the given language.
-    #[must_use]
-    pub fn profile(&self, language: Language) -> Vec<Attribute> {
-        let attribute = |((en, zh, visibility), value): ((&str, &str, Visibility), &String)| {
-            let key = if language == Language::En { en } else { zh };
-            Attribute { key: key.to_owned(), value: value.trim().to_owned(), visibility }
-        };
-        let further = self.further.iter().map(|Attribute { key, value, visibility }| Attribute {
-            key: key.trim().to_owned(),
-            value: value.trim().to_owned(),
-            visibility: *visibility,
-        });
-        KEYS.into_iter().zip(self.values()).map(attribute).chain(further).collect()
-    }
-
-    /// Returns a key that occurs twice in the profile, whose values could contradict each other.
-    fn twice(&self, language: Language) -> Option<String> {
-        // The worldview is added to the profile later.
-        let mut seen = BTreeSet::from([worldview_key(language).to_owned()]);
-        self.profile(language).into_iter().map(|attribute| attribute.key).find(|key| !seen.insert(slug(key)))
-    }
-
-    /// Returns the sheet as text: the name, then one line per key.
-    #[must_use]
-    pub fn text(&self, language: Language) -> String {
-        let line = |Attribute { key, value, .. }| format!("\n{key}: {value}");
-        let lines: String = self.profile(language).into_iter().map(line).collect();
-        format!("# {}{lines}", self.name)
-    }
 }
 
 /// Draws the temperaments of a world's characters. Worlds with the same number of characters take turns in one shuffled
@@ -183,31 +67,11 @@ impl Ask for MakeCharacters {
             return Err(format!("{} characters are needed, not {}", self.count, characters.len()));
         }
         let names: Vec<&str> = characters.iter().map(|sheet| sheet.name.trim()).collect();
-        of_names(&names, &self.avoid, self.language)?;
+        check_names(&names, &self.avoid, self.language)?;
         for sheet in characters {
-            if let Some(((key, ..), _)) = KEYS.iter().zip(sheet.values()).find(|(_, value)| value.trim().is_empty()) {
-                return Err(format!("`{key}` of {} is empty", sheet.name));
-            }
-            if sheet.further.len() > MOST_FURTHER_KEYS {
-                return Err(format!("{} has more than {MOST_FURTHER_KEYS} further keys", sheet.name));
-            }
-            let is_blank = |further: &&Attribute| slug(&further.key) == "-" || further.value.trim().is_empty();
-            if let Some(Attribute { key, .. }) = sheet.further.iter().find(is_blank) {
-                return Err(format!("the further key `{key}` of {} has no name or no value", sheet.name));
-            }
-            if let Some(key) = sheet.twice(self.language) {
-                return Err(format!("`{key}` stands twice in the sheet of {}; say each thing once", sheet.name));
-            }
-            let values: String = sheet.profile(self.language).into_iter().map(|attribute| attribute.value).collect();
-            of_language(&values, self.language)?;
+            sheet.check(self.language)?;
         }
         Ok(())
-    }
-}
-
-impl OfflineAnswer for MakeCharacters {
-    fn answer_offline(&self, offline: &mut Offline<'_>) -> Sheets {
-        invention::characters(self, &mut offline.rng)
     }
 }
 

@@ -6,12 +6,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::characters::{Sheet, bound};
+use super::characters::bound;
 use super::refinement::{Draft, Step, messages};
 use super::scene::Meeting;
+use super::sheet::Sheet;
 use super::world::World;
-use crate::llm::{Ask, Offline, OfflineAnswer, Shape, schema_of};
-use crate::offline::synthesize::invention;
+use crate::llm::{Ask, Shape, schema_of};
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Language, Message};
 use crate::text::of_language;
@@ -108,12 +108,6 @@ impl Ask for MakeDialogue {
             of_language(&lines.concat(), self.language)?;
         }
         Ok(())
-    }
-}
-
-impl OfflineAnswer for MakeDialogue {
-    fn answer_offline(&self, offline: &mut Offline<'_>) -> Talk {
-        invention::dialogue(self, &mut offline.rng)
     }
 }
 

@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::characters::Sheet;
-use crate::llm::{Ask, AskError, Model, Offline, OfflineAnswer};
+use super::sheet::Sheet;
+use crate::llm::{Ask, AskError, Model};
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Draw, Language, Message, slug};
 
@@ -62,7 +62,7 @@ impl FindLikeness {
     }
 
     /// Returns an answer if the character has the name of a figure in `known.toml`.
-    fn namesake(&self) -> Option<Likenesses> {
+    pub(crate) fn namesake(&self) -> Option<Likenesses> {
         let lists = [(Language::En, &KNOWN.en), (Language::Zh, &KNOWN.zh)];
         let names = lists.into_iter().filter(|(language, _)| *language == self.language).flat_map(|(_, names)| names);
         let known = names.into_iter().find(|known| slug(&self.name) == slug(known))?;
@@ -106,13 +106,6 @@ impl Ask for FindLikeness {
     }
 }
 
-impl OfflineAnswer for FindLikeness {
-    /// Compares names only: a character with the name of a known figure is borrowed.
-    fn answer_offline(&self, _: &mut Offline<'_>) -> Likenesses {
-        self.namesake().unwrap_or(Likenesses { figures: Vec::new(), verdict: Origin::Original })
-    }
-}
-
 /// Returns a fault text that names the known figure that a character resembles, or none if it is original.
 ///
 /// The draw is `<draw>/known` in every round, so that the same sheet is asked about only once. A refusal or a bad reply
@@ -147,7 +140,7 @@ pub(super) async fn borrowed(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stages::synthesize::faults::clash;
+    use crate::stages::synthesize::names::clash;
 
     #[test]
     fn a_borrowed_name_is_known_without_a_model() {

@@ -7,18 +7,20 @@
 mod characters;
 mod dialogue;
 pub mod established;
-pub(crate) mod faults;
 mod known;
 mod lookalikes;
+pub(crate) mod names;
 mod refinement;
 mod resemblance;
 mod review;
 mod scene;
+mod sheet;
+pub(crate) mod tables;
 #[cfg(test)]
 mod tests;
 mod world;
 
-pub use characters::{MakeCharacters, Sheet, Sheets};
+pub use characters::{MakeCharacters, Sheets};
 pub use dialogue::{MakeDialogue, Said, Talk};
 pub use established::Established;
 pub use known::{Figure, FindLikeness, Likenesses, Origin};
@@ -27,6 +29,7 @@ pub use refinement::Draft;
 pub use resemblance::{Likeness, Resemblance, resembles};
 pub use review::{Review, Reviewed, Verdict};
 pub use scene::{MakeScene, Meeting};
+pub use sheet::Sheet;
 pub use world::{MakeWorld, Seed, Sparks, World};
 
 use std::sync::Arc;

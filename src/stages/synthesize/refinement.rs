@@ -3,9 +3,9 @@
 
 use futures::future::join_all;
 
-use super::characters::Sheet;
 use super::known::borrowed;
 use super::review::{Review, Verdict};
+use super::sheet::Sheet;
 use crate::llm::{AskError, Model, OfflineAnswer};
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Draw, Language, Message, WorldCall};

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
-use super::faults::clash;
-use crate::offline::synthesize::tables::texts;
+use super::names::clash;
+use super::tables::texts;
 use crate::schema::{Attribute, Character, Language, Reject, RejectReason, Stage};
 use crate::text::bm25::{B, K1, Terms, idf};
 use crate::text::float;

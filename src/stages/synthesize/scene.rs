@@ -3,11 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::characters::{Sheet, bound};
+use super::characters::bound;
 use super::refinement::{Draft, Step, messages};
+use super::sheet::Sheet;
 use super::world::World;
-use crate::llm::{Ask, Offline, OfflineAnswer, Shape, schema_of};
-use crate::offline::synthesize::invention;
+use crate::llm::{Ask, Shape, schema_of};
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Language, Message};
 use crate::text::of_language;
@@ -54,12 +54,6 @@ impl Ask for MakeScene {
         }
         of_language(&meeting.situation, self.language)?;
         of_language(&meeting.wants.concat(), self.language)
-    }
-}
-
-impl OfflineAnswer for MakeScene {
-    fn answer_offline(&self, offline: &mut Offline<'_>) -> Meeting {
-        invention::scene(self, &mut offline.rng)
     }
 }
 

@@ -193,7 +193,7 @@ fn names_to_avoid_are_avoided() {
     for language in Language::ALL {
         let taken: Vec<String> = worlds(1, language, 1, 2, &[]).into_iter().map(|character| character.name).collect();
         let others = worlds(1, language, 1, 2, &taken);
-        assert!(others.iter().all(|character| taken.iter().all(|name| !faults::clash(name, &character.name))));
+        assert!(others.iter().all(|character| taken.iter().all(|name| !names::clash(name, &character.name))));
     }
 }
 
@@ -209,7 +209,7 @@ fn a_lost_world_is_a_reject_and_an_end_of_the_run_an_error() {
     assert!(matches!(run(&[]), Err(AskError::Budget(_))));
 
     // If every name is taken, the offline answer fails its own check.
-    let tables = crate::offline::synthesize::tables::Tables::of(Language::En);
+    let tables = super::tables::Tables::of(Language::En);
     let all = |place| tables.given(place).into_iter().map(|(name, _)| name.to_lowercase());
     let avoid: Vec<String> = (0..tables.places.len())
         .flat_map(all)

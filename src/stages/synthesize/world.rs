@@ -6,9 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::Nth;
 use super::refinement::{Draft, Step, messages};
-use crate::llm::{Ask, Offline, OfflineAnswer};
-use crate::offline::synthesize::invention;
-use crate::offline::synthesize::tables::Tables;
+use super::tables::Tables;
+use crate::llm::Ask;
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Language, Message};
 use crate::seed::seeded;
@@ -118,12 +117,6 @@ impl Ask for MakeWorld {
             return Err(format!("`{key}` is empty"));
         }
         of_language(&world.worldview(self.language), self.language)
-    }
-}
-
-impl OfflineAnswer for MakeWorld {
-    fn answer_offline(&self, offline: &mut Offline<'_>) -> World {
-        invention::world(self, &mut offline.rng)
     }
 }
 

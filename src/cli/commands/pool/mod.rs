@@ -115,7 +115,7 @@ pub(crate) fn check(arguments: &PoolArguments) -> Exit {
     if arguments.json {
         to_stdout(&format!("{}\n", serde_json::to_string(&found).expect("findings serialize to JSON")));
     } else {
-        let mut text: String = found.findings.iter().map(told).collect();
+        let mut text: String = found.findings.iter().map(format_finding).collect();
         let scenes = thousands(found.scenes as u64);
         let count = found.findings.len() + found.more;
         let sum = match (count, found.more) {
@@ -141,14 +141,14 @@ fn add(file: &Path, arguments: &PoolArguments, replace: bool) -> Exit {
             let hint = match &error {
                 AdditionError::Nothing { nearest: Some(nearest), .. } => format!("did you mean `{nearest}`?"),
                 AdditionError::Nothing { nearest: None, .. } | AdditionError::Invalid { .. } => {
-                    "`schemas/scene.schema.json` describes a scene; docs/pool.md has an example".to_owned()
+                    "`schemas/scene.schema.json` describes a scene; docs/scene-pool.md has an example".to_owned()
                 }
             };
             if let AdditionError::Invalid { findings, .. } = &error {
                 if arguments.json {
                     to_stdout(&format!("{}\n", json!({"findings": findings})));
                 }
-                to_stderr(&findings.iter().map(told).collect::<String>());
+                to_stderr(&findings.iter().map(format_finding).collect::<String>());
             }
             to_stderr(&diagnostics::chain(&error, Some(&hint), false));
             return if matches!(error, AdditionError::Invalid { .. }) { Exit::Failures } else { Exit::Usage };
@@ -283,7 +283,7 @@ fn fault(fault: &Fault) -> Exit {
 }
 
 /// Formats a finding like a compiler message, so that editors can jump to it.
-fn told(finding: &Finding) -> String {
+fn format_finding(finding: &Finding) -> String {
     use std::fmt::Write as _;
 
     let mut text = visible(&finding.path.display().to_string()).into_owned();

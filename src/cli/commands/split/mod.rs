@@ -14,7 +14,7 @@ use crate::schema::ByLanguage;
 use crate::store::{self, DatasetLocation};
 
 /// Runs the command.
-pub(crate) fn divide(arguments: &SplitArguments) -> Exit {
+pub(crate) fn split_dataset(arguments: &SplitArguments) -> Exit {
     let path = &arguments.path;
     let Some(place) = DatasetLocation::find(path) else {
         return usage(
@@ -42,18 +42,18 @@ pub(crate) fn divide(arguments: &SplitArguments) -> Exit {
     match dataset::split_dataset(&wanted) {
         Ok(done) => {
             if arguments.json {
-                let mut told =
+                let mut output =
                     json!({"dataset": done.dataset, "config": arguments.config, "written": !arguments.dry_run});
                 if let Ok(serde_json::Value::Object(report)) = serde_json::to_value(&done.report) {
-                    told.as_object_mut().expect("`json!` built an object").extend(report);
+                    output.as_object_mut().expect("`json!` built an object").extend(report);
                 }
-                to_stdout(&format!("{told}\n"));
+                to_stdout(&format!("{output}\n"));
             } else if !arguments.quiet {
                 to_stdout(&report::text(arguments, &done));
             }
             Exit::Done
         }
-        Err(error) => report::tell(&error),
+        Err(error) => report::print_error(&error),
     }
 }
 

@@ -77,7 +77,7 @@ pub(super) fn text(arguments: &SplitArguments, done: &SplitOutcome) -> String {
 }
 
 /// Prints why a data set was not split, with a hint, and returns the exit code.
-pub(super) fn tell(error: &SplitError) -> Exit {
+pub(super) fn print_error(error: &SplitError) -> Exit {
     let hint = match error {
         SplitError::NoConfig { has, .. } if has.is_empty() => {
             Some(format!("configs that can be split: {}", list(&CONFIGS)))

@@ -1,7 +1,8 @@
 //! Detects which lines of a front matter continue a value of an earlier line. The continuation of a quoted text or a
 //! bracketed list may start in any column. This parses no values and reports no errors.
 
-use super::{is_nothing, key};
+use super::flow::key;
+use super::lines::is_nothing;
 
 /// The constructs that are open after the lines so far.
 #[derive(Debug, Default)]

@@ -84,8 +84,8 @@ fn environment() -> Environment<'static> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::{SampleId};
     use crate::schema::Conversation;
+    use crate::schema::SampleId;
     use crate::schema::{RejectReason, Stage};
     use crate::stages::export::fixture::{about, records, tables};
 

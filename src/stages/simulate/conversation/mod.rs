@@ -1,5 +1,6 @@
 //! Plays one conversation from the first turn to the last. Rating and filtering happen elsewhere.
 
+mod cast;
 pub(crate) mod prompt_context;
 pub(crate) mod speaker;
 pub(crate) mod transcript;
@@ -8,12 +9,12 @@ pub(crate) mod turn_taking;
 use futures::future::join;
 use rand::RngExt as _;
 
-use self::prompt_context::Setting;
-use self::turn_taking::{Floor, TEST, floor};
+use self::prompt_context::PromptContext;
+use self::turn_taking::{TEST, TurnOptions, turn_options};
 use super::asks::Direction;
-use super::lanes::Stage;
+use super::context::Context;
 use super::reply::Reply;
-use super::reply::repetition::Said;
+use super::reply::repetition::RepetitionIndex;
 use crate::llm::{AskError, Model};
 use crate::schema::{
     Candidate, Conversation, ConversationId, Dimension, Draw, EndedBy, Line, Reject, RejectReason, Turn, TurnCall,
@@ -23,13 +24,13 @@ use crate::seed::seeded;
 use crate::stages::select::select;
 
 /// Turn fault: the director's answer was not a choice verbatim, but matched exactly one.
-const MATCHED: &str = "director:matched";
+const MATCHED_SPEAKER: &str = "director:matched";
 /// Turn fault and reject reason: no attempt of the director named a character who may speak, so the speaker was drawn
 /// at random.
-pub const BY_LOT: &str = "director:by_lot";
+pub const RANDOM_SPEAKER: &str = "director:by_lot";
 
 /// Prefix of the faults of the reply that was not kept.
-const LOST: &str = "lost:";
+const OTHER_REPLY: &str = "lost:";
 
 /// Plays a conversation.
 ///
@@ -38,48 +39,49 @@ const LOST: &str = "lost:";
 ///
 /// Adds a reject to `rejects` for each turn whose speaker was drawn at random, even if the conversation fails later.
 pub(super) async fn play(
-    stage: &Stage<'_>,
-    setting: &Setting<'_>,
+    context: &Context<'_>,
+    prompt_context: &PromptContext<'_>,
     source: &Model,
     id: ConversationId,
-    wave: u32,
+    batch: u32,
     plan: &[Option<String>],
     rejects: &mut Vec<Reject>,
 ) -> Result<Conversation, AskError> {
-    let (mut turns, mut spoken, mut heard) = (Vec::new(), Vec::new(), Heard::default());
+    let (mut turns, mut spoken, mut so_far) = (Vec::new(), Vec::new(), ConversationSoFar::default());
     let mut ended_by = EndedBy::MaxTurns;
-    let mut stretches = plan.iter().map(|target| stage.dimension(target.as_deref()?));
-    let mut target = stretches.next().flatten();
-    for index in 0..stage.params.max_turns {
-        let Some(Next { member, note, reject }) = next(stage, setting, &heard.history, &spoken, &id, index).await?
+    let mut targets = plan.iter().map(|target| context.dimension(target.as_deref()?));
+    let mut target = targets.next().flatten();
+    for index in 0..context.params.max_turns {
+        let Some(NextSpeaker { member, note, reject }) =
+            next_speaker(context, prompt_context, &so_far.history, &spoken, &id, index).await?
         else {
             ended_by = EndedBy::Director;
             break;
         };
         rejects.extend(reject);
         let mut turn = if member == TEST {
-            let turn = test_turn(stage, setting, source, &heard, target, &id, index).await?;
-            target = stretches.next().flatten();
+            let turn = test_turn(context, prompt_context, source, &so_far, target, &id, index).await?;
+            target = targets.next().flatten();
             turn
         } else {
-            scene_turn(stage, setting, member, &heard, target, &id, index).await?
+            scene_turn(context, prompt_context, member, &so_far, target, &id, index).await?
         };
         turn.faults.extend(note.map(str::to_owned));
         spoken.push(member);
-        heard.said.add(&turn.speaker, &turn.content);
-        heard.history.push(line(&turn));
+        so_far.repetitions.add(&turn.speaker, &turn.content);
+        so_far.history.push(line(&turn));
         turns.push(turn);
     }
     Ok(Conversation {
         id,
-        language: setting.language(),
-        test_character: setting.character.name.clone(),
-        character_id: setting.character.id.clone(),
+        language: prompt_context.language(),
+        test_character: prompt_context.character.name.clone(),
+        character_id: prompt_context.character.id.clone(),
         source_model: source.name().to_owned(),
-        base_model: stage.base.name().to_owned(),
-        judge_model: stage.judge.name().to_owned(),
-        scene_id: setting.scene.id.clone(),
-        batch: wave,
+        base_model: context.base.name().to_owned(),
+        judge_model: context.judge.name().to_owned(),
+        scene_id: prompt_context.scene.id.clone(),
+        batch,
         ended_by,
         quality: None,
         quality_rationale: None,
@@ -90,10 +92,10 @@ pub(super) async fn play(
 
 /// The conversation so far, as every participant knows it.
 #[derive(Debug, Default)]
-struct Heard {
+struct ConversationSoFar {
     history: Vec<Line>,
     /// Index of `history` for repetition checks.
-    said: Said,
+    repetitions: RepetitionIndex,
 }
 
 /// Converts a turn to a history line.
@@ -102,7 +104,7 @@ pub(super) fn line(turn: &Turn) -> Line {
 }
 
 /// The next speaker, with a fault and a reject if the director's answer was not used verbatim.
-struct Next {
+struct NextSpeaker {
     member: usize,
     note: Option<&'static str>,
     reject: Option<Reject>,
@@ -110,57 +112,58 @@ struct Next {
 
 /// Returns the next speaker, or none at the end of the conversation. Asks the director only if the turn-taking rules
 /// leave a choice. If no attempt of the director names a valid choice, the speaker is drawn at random.
-async fn next(
-    stage: &Stage<'_>,
-    setting: &Setting<'_>,
+async fn next_speaker(
+    context: &Context<'_>,
+    prompt_context: &PromptContext<'_>,
     history: &[Line],
     spoken: &[usize],
     id: &ConversationId,
     index: u32,
-) -> Result<Option<Next>, AskError> {
-    let plain = |member| Ok(Some(Next { member, note: None, reject: None }));
-    let (choices, may_end) = match floor(spoken, setting.len(), stage.params) {
-        Floor::Given(member) => return plain(member),
-        Floor::Open { choices, may_end } => (choices, may_end),
+) -> Result<Option<NextSpeaker>, AskError> {
+    let plain = |member| Ok(Some(NextSpeaker { member, note: None, reject: None }));
+    let (choices, may_end) = match turn_options(spoken, prompt_context.len(), context.params) {
+        TurnOptions::Forced(member) => return plain(member),
+        TurnOptions::Open { choices, may_end } => (choices, may_end),
     };
-    let ask = setting.direct(history, &choices, may_end, stage.params.max_turns - index);
+    let ask = prompt_context.direct(history, &choices, may_end, context.params.max_turns - index);
     let draw = Draw::turn(id, index, TurnCall::Director);
-    let next = match stage.director.ask(&ask, &draw).await {
+    let next_speaker = match context.director.ask(&ask, &draw).await {
         Ok(Direction { next, .. }) => next,
         Err(error @ AskError::BadReply { .. }) => {
-            let lot = seeded(stage.seed, &["simulate", "speaker", &draw.to_string()]).random_range(0..choices.len());
+            let random =
+                seeded(context.seed, &["simulate", "speaker", &draw.to_string()]).random_range(0..choices.len());
             let detail = format!("{}; the speaker was drawn at random", error.detail());
             let reject =
                 Reject::new(crate::schema::Stage::Simulate, draw.to_string(), RejectReason::SpeakerDrawn, detail);
-            return Ok(Some(Next { member: choices[lot], note: Some(BY_LOT), reject: Some(reject) }));
+            return Ok(Some(NextSpeaker { member: choices[random], note: Some(RANDOM_SPEAKER), reject: Some(reject) }));
         }
         Err(error) => return Err(error),
     };
-    let chosen = ask.chosen(&next).expect("answers that match no choice are rejected as bad replies");
+    let chosen = ask.chosen(&next_speaker).expect("answers that match no choice are rejected as bad replies");
     if may_end && chosen == Direction::END {
         return Ok(None);
     }
-    let member = choices.into_iter().find(|&member| setting.name(member) == chosen);
+    let member = choices.into_iter().find(|&member| prompt_context.name(member) == chosen);
     let member = member.expect("choices are members of the cast");
-    let note = (chosen != next).then_some(MATCHED);
-    Ok(Some(Next { member, note, reject: None }))
+    let note = (chosen != next_speaker).then_some(MATCHED_SPEAKER);
+    Ok(Some(NextSpeaker { member, note, reject: None }))
 }
 
 async fn scene_turn(
-    stage: &Stage<'_>,
-    setting: &Setting<'_>,
+    context: &Context<'_>,
+    prompt_context: &PromptContext<'_>,
     member: usize,
-    Heard { history, said }: &Heard,
+    ConversationSoFar { history, repetitions }: &ConversationSoFar,
     target: Option<&Dimension>,
     id: &ConversationId,
     index: u32,
 ) -> Result<Turn, AskError> {
-    let ask = setting.scene_reply(member, history, target);
-    let raw = stage.scene.ask(&ask, &Draw::turn(id, index, TurnCall::Scene)).await?;
-    let Reply { text, faults } = setting.with_format(member, |format| format.clean(&raw, said));
+    let ask = prompt_context.scene_reply(member, history, target);
+    let raw = context.scene.ask(&ask, &Draw::turn(id, index, TurnCall::Scene)).await?;
+    let Reply { text, faults } = prompt_context.with_format(member, |format| format.clean(&raw, repetitions));
     Ok(Turn {
         index,
-        speaker: setting.name(member).to_owned(),
+        speaker: prompt_context.name(member).to_owned(),
         kind: TurnKind::Scene,
         content: text,
         target: target.map(|dimension| dimension.code.clone()),
@@ -180,42 +183,42 @@ async fn scene_turn(
 /// Plays a turn of the test character: source and base model answer the same prompt concurrently, and the judge decides
 /// which reply is kept (FURINA 3.4).
 async fn test_turn(
-    stage: &Stage<'_>,
-    setting: &Setting<'_>,
+    context: &Context<'_>,
+    prompt_context: &PromptContext<'_>,
     source: &Model,
-    Heard { history, said }: &Heard,
+    ConversationSoFar { history, repetitions }: &ConversationSoFar,
     target: Option<&Dimension>,
     id: &ConversationId,
     index: u32,
 ) -> Result<Turn, AskError> {
-    let ask = setting.test_reply(history, target);
+    let ask = prompt_context.test_reply(history, target);
     let draw = |call| Draw::turn(id, index, call);
     let (source_draw, base_draw) = (draw(TurnCall::Source), draw(TurnCall::Base));
     // Both calls run to completion, so that a paid answer is journaled even if the other call fails.
-    let replies = join(source.ask(&ask, &source_draw), stage.base.ask(&ask, &base_draw)).await;
+    let replies = join(source.ask(&ask, &source_draw), context.base.ask(&ask, &base_draw)).await;
     let (source_reply, base_reply) = both(replies)?;
-    let clean = |raw: &str| setting.with_format(TEST, |format| format.clean(raw, said));
+    let clean = |raw: &str| prompt_context.with_format(TEST, |format| format.clean(raw, repetitions));
     let (source_reply, base_reply) = (clean(&source_reply), clean(&base_reply));
     let target = target.map(|dimension| dimension.code.as_str());
-    let pair = setting.pair(history, (&source_reply.text, &base_reply.text), target);
+    let pair = prompt_context.pair(history, (&source_reply.text, &base_reply.text), target);
     let judge_draw = |order| draw(TurnCall::Judge { extra_judge: None, order });
-    let selection = select(stage.judge, stage.select, stage.dimensions, pair, judge_draw).await?;
-    let (stays, lost) = match selection.kept {
+    let selection = select(context.judge, context.select, context.dimensions, pair, judge_draw).await?;
+    let (kept_reply, lost) = match selection.kept {
         Candidate::Source => (&source_reply, &base_reply),
         Candidate::Base => (&base_reply, &source_reply),
     };
-    let lost = lost.faults.iter().map(|fault| format!("{LOST}{fault}"));
+    let lost = lost.faults.iter().map(|fault| format!("{OTHER_REPLY}{fault}"));
     Ok(Turn {
         index,
-        speaker: setting.character.name.clone(),
+        speaker: prompt_context.character.name.clone(),
         kind: TurnKind::Test,
-        content: stays.text.clone(),
+        content: kept_reply.text.clone(),
         target: target.map(str::to_owned),
         dimension: Some(selection.dimension),
         score: Some(selection.score),
         rationale: Some(selection.rationale),
         kept_reply: Some(selection.kept),
-        faults: stays.faults.iter().cloned().chain(lost).collect(),
+        faults: kept_reply.faults.iter().cloned().chain(lost).collect(),
         source_reply: Some(source_reply.text),
         base_reply: Some(base_reply.text),
         score_source_first: selection.score_source_first,
@@ -238,25 +241,26 @@ mod tests {
     use super::*;
     use crate::schema::Language;
     use crate::stages::simulate::Params;
-    use crate::stages::simulate::fixtures::{House, character, scene};
+    use crate::stages::simulate::fixtures::{TestModels, character, scene};
     use crate::stages::simulate::lanes::filter::rate;
 
     /// Plays one conversation in which the recorded answer of one turn of this kind is replaced.
     async fn played(language: Language, draw: &str, answer: &str) -> (Conversation, Option<Reject>) {
-        let house = House::new(std::sync::Arc::default(), false);
+        let models = TestModels::new(std::sync::Arc::default(), false);
         let params = Params { min_turns: 6, max_turns: 8, test_every: 2, ..Params::default() };
-        let (stage, scene, tess) =
-            (house.stage(&params), scene(language, "book@0", &["Ann", "Bob"]), character(language));
-        let setting = Setting::new(&scene, &tess, &params).expect("a scene character remains");
+        let (context, scene, tess) =
+            (models.context(&params), scene(language, "book@0", &["Ann", "Bob"]), character(language));
+        let prompt_context = PromptContext::new(&scene, &tess, &params).expect("a scene character remains");
         let mut rejects = Vec::new();
         let id = || ConversationId::from("tess/source/0");
-        let before = play(&stage, &setting, &house.source, id(), 0, &[], &mut rejects).await.expect("plays");
+        let before = play(&context, &prompt_context, &models.source, id(), 0, &[], &mut rejects).await.expect("plays");
         let kind = if draw == "scene" { TurnKind::Scene } else { TurnKind::Test };
         let turn =
             before.turns.iter().find(|turn| turn.kind == kind).expect("the conversation has turns of each kind").index;
-        house.journal.change(&format!("{}/{turn}/{draw}", id()), |record| record.reply.text = answer.to_owned());
-        let mut after = play(&stage, &setting, &house.source, id(), 0, &[], &mut rejects).await.expect("plays");
-        let reject = rate(&stage, &setting, &mut after).await.expect("rates");
+        models.journal.change(&format!("{}/{turn}/{draw}", id()), |record| record.reply.text = answer.to_owned());
+        let mut after =
+            play(&context, &prompt_context, &models.source, id(), 0, &[], &mut rejects).await.expect("plays");
+        let reject = rate(&context, &prompt_context, &mut after).await.expect("rates");
         (after, reject)
     }
 

@@ -2,25 +2,21 @@
 //!
 //! All asks of `simulate` are built here, so this is the only place that decides who sees what (CONTRACTS, Chat).
 
-use std::collections::BTreeSet;
-
+use super::cast::{absent, called, is_called, is_same, members};
 use super::turn_taking;
 use crate::schema::{
     Attribute, CastMember, Character, Dimension, Language, Line, Motivation, Scene, SceneCharacter, Utterance, public,
-    slug,
 };
 use crate::stages::select::Pair;
 use crate::stages::simulate::Params;
-use crate::stages::simulate::asks::{Called, Direct, Rate, SceneReply, TestReply};
-use crate::stages::simulate::lanes::scenes::has_namesake;
-use crate::stages::simulate::reply::Format;
-use crate::stages::simulate::reply::label_kinds::is_telling;
-use crate::stages::simulate::reply::reference_filter::Original;
-use crate::text::is_name;
+use crate::stages::simulate::asks::{Direct, Rate, SceneNames, SceneReply, TestReply};
+use crate::stages::simulate::lanes::scenes::has_similar_name;
+use crate::stages::simulate::reply::ReplyFormat;
+use crate::stages::simulate::reply::reference_filter::ReferenceFilter;
 
 /// A scene with the test character in its cast.
 #[derive(Debug)]
-pub(crate) struct Setting<'a> {
+pub(crate) struct PromptContext<'a> {
     /// The scene.
     pub scene: &'a Scene,
     /// The test character.
@@ -40,10 +36,10 @@ pub(crate) struct Setting<'a> {
     absent: Vec<&'a str>,
     motivations: Vec<Motivation>,
     dialogue: Vec<Line>,
-    artificial: bool,
+    world_has_ai: bool,
 }
 
-impl<'a> Setting<'a> {
+impl<'a> PromptContext<'a> {
     /// Adds the test character to a scene. None if no scene character is left to talk to, or if the name of a
     /// synthesized test character could be confused with one in the cast.
     ///
@@ -54,19 +50,22 @@ impl<'a> Setting<'a> {
     /// profiles.
     pub(crate) fn new(scene: &'a Scene, character: &'a Character, params: &Params) -> Option<Self> {
         let members = members(scene, character, params.max_cast as usize);
-        if members.is_empty() || has_namesake(scene, character) {
+        if members.is_empty() || has_similar_name(scene, character) {
             return None;
         }
         let called = called(scene, character, &members);
         let absent = absent(scene, &called);
-        let original = Original::new(scene);
+        let reference_filter = ReferenceFilter::new(scene);
         let profile: Vec<Attribute> =
-            character.profile.iter().filter_map(|attribute| original.kept_from(attribute)).collect();
+            character.profile.iter().filter_map(|attribute| reference_filter.without_quotations(attribute)).collect();
         let cast = std::iter::once((&character.name, &profile))
             .chain(members.iter().map(|member| (&member.name, &member.profile)))
             .map(|(name, profile)| CastMember {
                 name: name.clone(),
-                profile: public(profile).iter().filter_map(|attribute| original.kept_from(attribute)).collect(),
+                profile: public(profile)
+                    .iter()
+                    .filter_map(|attribute| reference_filter.without_quotations(attribute))
+                    .collect(),
             })
             .collect();
         let present = |name: &str| {
@@ -91,9 +90,9 @@ impl<'a> Setting<'a> {
                 (!content.is_empty()).then_some(Line { speaker, content, is_test: false })
             })
             .collect();
-        let lines: Vec<&String> = character.lines.iter().filter(|line| !original.has(line)).collect();
+        let lines: Vec<&String> = character.lines.iter().filter(|line| !reference_filter.contains(line)).collect();
         let lines = spread(&lines, params.example_lines as usize);
-        let artificial = has_artificial_minds(scene, character);
+        let world_has_ai = has_ai(scene, character);
         let max_sentences = params.max_sentences;
         Some(Self {
             scene,
@@ -107,7 +106,7 @@ impl<'a> Setting<'a> {
             absent,
             motivations,
             dialogue,
-            artificial,
+            world_has_ai,
         })
     }
 
@@ -218,105 +217,25 @@ impl<'a> Setting<'a> {
         }
     }
 
-    /// Calls `then` with the [`Format`] for replies of a participant.
-    pub(crate) fn with_format<T>(&self, member: usize, then: impl FnOnce(Format<'_>) -> T) -> T {
-        self.called(member).with_speakers(|speakers| {
-            then(Format {
+    /// Calls `then` with the [`ReplyFormat`] for replies of a participant.
+    pub(crate) fn with_format<T>(&self, member: usize, then: impl FnOnce(ReplyFormat<'_>) -> T) -> T {
+        self.called(member).with_names(|speakers| {
+            then(ReplyFormat {
                 language: self.language(),
                 speakers,
                 max_sentences: self.max_sentences,
-                artificial: self.artificial,
+                world_has_ai: self.world_has_ai,
             })
         })
     }
 
     /// Returns the names of a participant, and those of everyone else in the scene.
-    fn called(&self, member: usize) -> Called {
+    fn called(&self, member: usize) -> SceneNames {
         let others = self.called.iter().enumerate().filter(|(other, _)| *other != member);
         let others = others.flat_map(|(_, names)| names).chain(&self.absent);
         let owned = |name: &&str| (*name).to_owned();
-        Called { own: self.called[member].iter().map(owned).collect(), others: others.map(owned).collect() }
+        SceneNames { own: self.called[member].iter().map(owned).collect(), others: others.map(owned).collect() }
     }
-}
-
-/// Returns the names and aliases of each participant, test character first. Those of the test character come from its
-/// file and, if it is itself a character of the scene, from the scene.
-fn called<'a>(scene: &'a Scene, character: &'a Character, members: &[&'a SceneCharacter]) -> Vec<Vec<&'a str>> {
-    let aliases = |aliases: &'a [String]| aliases.iter().map(String::as_str).filter(|alias| is_telling(alias));
-    let here = |name: &str| members.iter().any(|member| member.name == name);
-    let itself = scene.characters.iter().filter(|member| !here(&member.name));
-    let itself = itself.filter(|member| sameness(member, character) != Sameness::None);
-    let of_scene = itself.flat_map(|member| std::iter::once(member.name.as_str()).chain(aliases(&member.aliases)));
-    let own = std::iter::once(character.name.as_str()).chain(aliases(&character.aliases)).chain(of_scene).collect();
-    let others =
-        members.iter().map(|member| std::iter::once(member.name.as_str()).chain(aliases(&member.aliases)).collect());
-    std::iter::once(own).chain(others).collect()
-}
-
-/// Returns the names in a scene's cast and dialogue that belong to no participant.
-fn absent<'a>(scene: &'a Scene, called: &[Vec<&str>]) -> Vec<&'a str> {
-    let names = scene.characters.iter().map(|member| &member.name);
-    let names: BTreeSet<&str> =
-        names.chain(scene.dialogue.iter().map(|line| &line.speaker)).map(String::as_str).collect();
-    let is_known = |name: &str| called.iter().flatten().any(|known| is_same(name, known) || is_name(name, known));
-    names.into_iter().filter(|name| *name != Utterance::ENVIRONMENT && is_telling(name) && !is_known(name)).collect()
-}
-
-/// Returns the `most` scene characters with the most utterances, in scene order, without the test character and
-/// duplicate names.
-fn members<'a>(scene: &'a Scene, character: &Character, most: usize) -> Vec<&'a SceneCharacter> {
-    let same: Vec<Sameness> = scene.characters.iter().map(|member| sameness(member, character)).collect();
-    let named = same.contains(&Sameness::Name);
-    let mut members: Vec<&SceneCharacter> = Vec::new();
-    for (member, same) in scene.characters.iter().zip(same) {
-        let test = same == Sameness::Name || (same == Sameness::Alias && !named);
-        let known = members.iter().any(|other| is_same(&other.name, &member.name));
-        if !known && !test && member.name != Utterance::ENVIRONMENT && !member.name.trim().is_empty() {
-            members.push(member);
-        }
-    }
-    let lines = |member: &SceneCharacter| scene.dialogue.iter().filter(|line| is_called(member, &line.speaker)).count();
-    let mut ranked: Vec<(std::cmp::Reverse<usize>, usize)> =
-        members.iter().enumerate().map(|(index, member)| (std::cmp::Reverse(lines(member)), index)).collect();
-    ranked.sort_unstable();
-    ranked.truncate(most);
-    let mut stay: Vec<usize> = ranked.into_iter().map(|(_, index)| index).collect();
-    stay.sort_unstable();
-    stay.into_iter().map(|index| members[index]).collect()
-}
-
-/// How a scene character matches the test character.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sameness {
-    /// The name of one is a name or alias of the other.
-    Name,
-    /// They share an alias. It may be a form of address such as `Miss Bennet`, so it counts only if no scene character
-    /// matches by name.
-    Alias,
-    /// No match.
-    None,
-}
-
-fn sameness(member: &SceneCharacter, character: &Character) -> Sameness {
-    let by_name = is_called(member, &character.name) || character.aliases.iter().any(|own| is_same(own, &member.name));
-    if by_name {
-        Sameness::Name
-    } else if character.aliases.iter().any(|own| is_called(member, own)) {
-        Sameness::Alias
-    } else {
-        Sameness::None
-    }
-}
-
-/// Returns whether a scene character has this name or alias.
-fn is_called(member: &SceneCharacter, name: &str) -> bool {
-    std::iter::once(&member.name).chain(&member.aliases).any(|own| is_same(own, name))
-}
-
-/// Compares names by their letters and digits. Names without letters or digits never match.
-fn is_same(one: &str, other: &str) -> bool {
-    let (one, other) = (slug(one), slug(other));
-    one == other && one != "-"
 }
 
 /// Returns at most `most` lines, evenly spaced over all lines, in order.
@@ -326,7 +245,7 @@ fn spread(lines: &[&String], most: usize) -> Vec<String> {
 }
 
 /// Returns whether the scene or a profile mentions AI, in which case characters may talk about it.
-fn has_artificial_minds(scene: &Scene, character: &Character) -> bool {
+fn has_ai(scene: &Scene, character: &Character) -> bool {
     let profiles = std::iter::once(&character.profile).chain(scene.characters.iter().map(|member| &member.profile));
     profiles.flatten().map(|attribute| &attribute.value).chain([&scene.worldview, &scene.situation]).any(|text| {
         let is_word = text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == "AI" || word == "A.I");
@@ -341,10 +260,10 @@ mod tests {
     use crate::schema::{Message, Visibility};
     use crate::stages::select;
     use crate::stages::simulate::fixtures::{attribute, character, prompts, scene};
-    use crate::stages::simulate::reply::repetition::Said;
+    use crate::stages::simulate::reply::repetition::RepetitionIndex;
 
-    fn names(setting: &Setting<'_>) -> Vec<String> {
-        setting.cast.iter().map(|member| member.name.clone()).collect()
+    fn names(prompt_context: &PromptContext<'_>) -> Vec<String> {
+        prompt_context.cast.iter().map(|member| member.name.clone()).collect()
     }
 
     #[test]
@@ -355,15 +274,16 @@ mod tests {
         scene.dialogue.extend([line("Lady Dot"), line("Bob")]);
         let tess = character(Language::En);
         let params = Params { max_cast: 2, ..Params::default() };
-        let setting = Setting::new(&scene, &tess, &params).expect("a scene character remains");
+        let prompt_context = PromptContext::new(&scene, &tess, &params).expect("a scene character remains");
         // Ann, Bob and Dot have two utterances each: `ann` counts for Ann, and one of Dot's is under her alias. Ann and
         // Bob come first in the scene.
-        assert_eq!(names(&setting), ["Tess", "Ann", "Bob"]);
-        let dialogue: Vec<_> = setting.dialogue.iter().map(|line| line.speaker.as_str()).collect();
+        assert_eq!(names(&prompt_context), ["Tess", "Ann", "Bob"]);
+        let dialogue: Vec<_> = prompt_context.dialogue.iter().map(|line| line.speaker.as_str()).collect();
         assert_eq!(dialogue, ["Ann", "Bob", "Ann", "Environment", "Bob"], "no absent character is quoted");
-        let motivations: Vec<_> = setting.motivations.iter().map(|motivation| motivation.character.as_str()).collect();
+        let motivations: Vec<_> =
+            prompt_context.motivations.iter().map(|motivation| motivation.character.as_str()).collect();
         assert_eq!(motivations, ["Ann", "Bob", "Ann"]);
-        assert!(!setting.dialogue[0].content.contains("thought"));
+        assert!(!prompt_context.dialogue[0].content.contains("thought"));
     }
 
     #[test]
@@ -372,12 +292,12 @@ mod tests {
         let params = Params::default();
         let mut scene = scene(Language::En, "book@0", &["the guest", "Bob", "Maid"]);
         scene.characters[2].aliases.push("tess".to_owned());
-        let setting = Setting::new(&scene, &tess, &params).expect("a scene character remains");
-        assert_eq!(names(&setting), ["Tess", "Bob"]);
-        let prompt = serde_json::to_string(&setting.scene_reply(1, &[], None)).expect("asks serialize to JSON");
+        let prompt_context = PromptContext::new(&scene, &tess, &params).expect("a scene character remains");
+        assert_eq!(names(&prompt_context), ["Tess", "Bob"]);
+        let prompt = serde_json::to_string(&prompt_context.scene_reply(1, &[], None)).expect("asks serialize to JSON");
         assert!(!prompt.contains("guest") && !prompt.contains("Maid"), "{prompt}");
         scene.characters.remove(1);
-        assert!(Setting::new(&scene, &tess, &params).is_none(), "no one to talk to");
+        assert!(PromptContext::new(&scene, &tess, &params).is_none(), "no one to talk to");
     }
 
     #[test]
@@ -385,11 +305,15 @@ mod tests {
         let tess = character(Language::En);
         let mut scene = scene(Language::En, "book@0", &["Ann", "Bob", "Tess"]);
         scene.characters[0].aliases.push("the guest".to_owned());
-        let setting = Setting::new(&scene, &tess, &Params::default()).expect("a scene character remains");
-        assert_eq!(names(&setting), ["Tess", "Ann", "Bob"], "Tess matches by name, so Ann is a different character");
+        let prompt_context = PromptContext::new(&scene, &tess, &Params::default()).expect("a scene character remains");
+        assert_eq!(
+            names(&prompt_context),
+            ["Tess", "Ann", "Bob"],
+            "Tess matches by name, so Ann is a different character"
+        );
         scene.characters.pop();
-        let setting = Setting::new(&scene, &tess, &Params::default()).expect("a scene character remains");
-        assert_eq!(names(&setting), ["Tess", "Bob"], "Ann matches Tess by alias");
+        let prompt_context = PromptContext::new(&scene, &tess, &Params::default()).expect("a scene character remains");
+        assert_eq!(names(&prompt_context), ["Tess", "Bob"], "Ann matches Tess by alias");
     }
 
     #[test]
@@ -420,22 +344,23 @@ mod tests {
             let mut tess = character(language);
             tess.lines = vec![said.to_owned(), format!("(nods) {said}"), "Tess-line".to_owned(), other.to_owned()];
             tess.profile.push(attribute("manner", &format!("Tess-manner. {said}"), Visibility::Private));
-            let setting = Setting::new(&scene, &tess, &Params { max_cast: 1, ..Params::default() });
-            let setting = setting.expect("a scene character remains");
+            let prompt_context = PromptContext::new(&scene, &tess, &Params { max_cast: 1, ..Params::default() });
+            let prompt_context = prompt_context.expect("a scene character remains");
             let dimension = &crate::stages::select::dimensions(None).expect("the table is embedded and tested")[0];
-            let pair = setting.pair(&[], ("one", "two"), None);
+            let pair = prompt_context.pair(&[], ("one", "two"), None);
             let judge = pair.ask(&select::Params::default(), std::slice::from_ref(dimension), true);
             let asks = [
-                serde_json::to_string(&setting.test_reply(&[], Some(dimension))).expect("asks serialize to JSON"),
+                serde_json::to_string(&prompt_context.test_reply(&[], Some(dimension)))
+                    .expect("asks serialize to JSON"),
                 serde_json::to_string(&judge).expect("asks serialize to JSON"),
-                serde_json::to_string(&setting.direct(&[], &[0, 1], true, 3)).expect("asks serialize to JSON"),
+                serde_json::to_string(&prompt_context.direct(&[], &[0, 1], true, 3)).expect("asks serialize to JSON"),
             ];
             for ask in &asks {
                 assert!(!ask.contains(said) && !ask.contains(other), "{language}: {ask}");
             }
             assert!(asks[..2].iter().all(|ask| ask.contains("Tess-line") && ask.contains("Tess-manner")), "{asks:?}");
             assert!(
-                serde_json::to_string(&setting.scene_reply(1, &[], None))
+                serde_json::to_string(&prompt_context.scene_reply(1, &[], None))
                     .expect("asks serialize to JSON")
                     .contains(other)
             );
@@ -478,15 +403,17 @@ mod tests {
             scene.characters[0].aliases.push(other_alias);
             scene.dialogue.push(Utterance { speaker: absent.to_owned(), ..scene.dialogue[0].clone() });
             let character = Character { name, aliases: vec![alias], ..character(language) };
-            let setting = Setting::new(&scene, &character, &Params::default()).expect("a scene character remains");
+            let prompt_context =
+                PromptContext::new(&scene, &character, &Params::default()).expect("a scene character remains");
             for (member, reply, expected) in replies {
                 let raw = reply.to_owned();
                 let passes = if member == turn_taking::TEST {
-                    setting.test_reply(&[], None).check(&raw).is_ok()
+                    prompt_context.test_reply(&[], None).check(&raw).is_ok()
                 } else {
-                    setting.scene_reply(member, &[], None).check(&raw).is_ok()
+                    prompt_context.scene_reply(member, &[], None).check(&raw).is_ok()
                 };
-                let text = setting.with_format(member, |format| format.clean(&raw, &Said::default()).text);
+                let text =
+                    prompt_context.with_format(member, |format| format.clean(&raw, &RepetitionIndex::default()).text);
                 assert_eq!((passes, text.as_str()), (!expected.is_empty(), expected), "{reply}");
             }
         }
@@ -495,9 +422,10 @@ mod tests {
     #[test]
     fn the_eliciting_names_the_test_character() {
         let (scene, tess) = (scene(Language::Zh, "book@0", &["Ann"]), character(Language::Zh));
-        let setting = Setting::new(&scene, &tess, &Params::default()).expect("a scene character remains");
+        let prompt_context = PromptContext::new(&scene, &tess, &Params::default()).expect("a scene character remains");
         for dimension in crate::stages::select::dimensions(None).expect("the table is embedded and tested") {
-            let eliciting = setting.scene_reply(1, &[], Some(&dimension)).eliciting.expect("the ask has a target");
+            let eliciting =
+                prompt_context.scene_reply(1, &[], Some(&dimension)).eliciting.expect("the ask has a target");
             assert!(eliciting.contains("Tess") && !eliciting.contains('{'), "{eliciting}");
         }
     }
@@ -506,9 +434,9 @@ mod tests {
     fn artificial_minds_are_told_by_the_world() {
         let mut tess = character(Language::En);
         let scene = scene(Language::En, "book@0", &["Ann"]);
-        assert!(!has_artificial_minds(&scene, &tess));
+        assert!(!has_ai(&scene, &tess));
         tess.profile.push(attribute("kind", "An AI of the third fleet.", Visibility::Private));
-        assert!(has_artificial_minds(&scene, &tess));
+        assert!(has_ai(&scene, &tess));
     }
 
     /// Returns the markers that occur in a prompt. Tess joins a scene of Ann, Bob and The Guest; The Guest is an alias
@@ -534,14 +462,17 @@ mod tests {
         for language in Language::ALL {
             let scene = scene(language, "book@0", &["Ann", "Bob", "The Guest"]);
             let tess = character(language);
-            let setting = Setting::new(&scene, &tess, &Params::default()).expect("a scene character remains");
+            let prompt_context =
+                PromptContext::new(&scene, &tess, &Params::default()).expect("a scene character remains");
             let history = [Line { speaker: "Ann".to_owned(), content: "said-before".to_owned(), is_test: false }];
             let dimension = &crate::stages::select::dimensions(None).expect("the table is embedded and tested")[0];
             let asks = [
-                serde_json::to_string(&setting.test_reply(&history, Some(dimension))).expect("asks serialize to JSON"),
-                serde_json::to_string(&setting.direct(&history, &[0, 1], true, 3)).expect("asks serialize to JSON"),
-                serde_json::to_string(&setting.rate(&history)).expect("asks serialize to JSON"),
-                serde_json::to_string(&setting.scene_reply(1, &history, Some(dimension)))
+                serde_json::to_string(&prompt_context.test_reply(&history, Some(dimension)))
+                    .expect("asks serialize to JSON"),
+                serde_json::to_string(&prompt_context.direct(&history, &[0, 1], true, 3))
+                    .expect("asks serialize to JSON"),
+                serde_json::to_string(&prompt_context.rate(&history)).expect("asks serialize to JSON"),
+                serde_json::to_string(&prompt_context.scene_reply(1, &history, Some(dimension)))
                     .expect("asks serialize to JSON"),
             ];
             let known = |kinds: &[&str], of: &[&str]| -> Vec<String> {
@@ -572,7 +503,8 @@ mod tests {
         for language in Language::ALL {
             let scene = scene(language, "book@0", &["Ann", "Bob", "The Guest"]);
             let tess = character(language);
-            let setting = Setting::new(&scene, &tess, &Params::default()).expect("a scene character remains");
+            let prompt_context =
+                PromptContext::new(&scene, &tess, &Params::default()).expect("a scene character remains");
             let line = |speaker: &str| Line {
                 speaker: speaker.to_owned(),
                 content: "said-before".to_owned(),
@@ -591,7 +523,7 @@ mod tests {
                 assert_eq!(shown, sorted(expected), "{language}: {messages:#?}");
             };
             let dimension = &crate::stages::select::dimensions(None).expect("the table is embedded and tested")[0];
-            let guest = setting.test_reply(&history, Some(dimension)).messages(&prompts).expect("renders");
+            let guest = prompt_context.test_reply(&history, Some(dimension)).messages(&prompts).expect("renders");
             assert!(guest.last().expect("a last message").content.contains(dimension.strategy.get(language)));
             check(
                 guest,
@@ -606,7 +538,7 @@ mod tests {
                     "said-before",
                 ],
             );
-            let ann = setting.scene_reply(1, &history, Some(dimension)).messages(&prompts).expect("renders");
+            let ann = prompt_context.scene_reply(1, &history, Some(dimension)).messages(&prompts).expect("renders");
             assert!(ann.last().expect("a last message").content.contains("Tess"));
             check(
                 ann,
@@ -628,11 +560,14 @@ mod tests {
                 ],
             );
             check(
-                setting.direct(&history, &[0, 1], true, 3).messages(&prompts).expect("renders"),
+                prompt_context.direct(&history, &[0, 1], true, 3).messages(&prompts).expect("renders"),
                 &["Tess-public", "Ann-public", "Bob-public", "scene-situation", "said-before"],
             );
-            check(setting.rate(&history).messages(&prompts).expect("renders"), &["scene-situation", "said-before"]);
-            let pair = setting.pair(&history, ("one", "two"), None);
+            check(
+                prompt_context.rate(&history).messages(&prompts).expect("renders"),
+                &["scene-situation", "said-before"],
+            );
+            let pair = prompt_context.pair(&history, ("one", "two"), None);
             let judge = pair.ask(&select::Params::default(), std::slice::from_ref(dimension), true);
             check(
                 judge.messages(&prompts).expect("renders"),

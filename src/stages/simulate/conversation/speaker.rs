@@ -5,7 +5,7 @@ use crate::text::{is_han, name_words};
 
 /// Returns the choice that a name refers to: the one spelled the same or with the same letters and digits, else the
 /// only one that shares a word with it, titles excluded. None if no choice or more than one matches.
-pub(crate) fn meant<'a>(name: &str, choices: &[&'a str]) -> Option<&'a str> {
+pub(crate) fn resolve_choice<'a>(name: &str, choices: &[&'a str]) -> Option<&'a str> {
     if let Some(choice) = choices.iter().find(|choice| **choice == name) {
         return Some(choice);
     }
@@ -61,7 +61,7 @@ mod tests {
             (chinese, "红", None),
             (chinese, "旁人", None),
         ] {
-            assert_eq!(meant(name, &choices), expected, "{name}");
+            assert_eq!(resolve_choice(name, &choices), expected, "{name}");
         }
     }
 }

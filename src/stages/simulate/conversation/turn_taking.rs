@@ -10,9 +10,9 @@ const TEST_TURNS: usize = 2;
 
 /// The result of the turn-taking rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Floor {
+pub(crate) enum TurnOptions {
     /// This participant speaks; the director is not asked.
-    Given(usize),
+    Forced(usize),
     /// The director decides.
     Open {
         /// Indices of the participants who may speak, in cast order.
@@ -26,10 +26,10 @@ pub(crate) enum Floor {
 ///
 /// The test character speaks at least once in `test_every` turns and never twice in a row. Nobody speaks three times in
 /// a row. The conversation may end after `min_turns` turns, once the test character has spoken twice.
-pub(crate) fn floor(spoken: &[usize], cast: usize, params: &Params) -> Floor {
+pub(crate) fn turn_options(spoken: &[usize], cast: usize, params: &Params) -> TurnOptions {
     let silent = spoken.iter().rev().take_while(|&&speaker| speaker != TEST).count();
     if spoken.last() != Some(&TEST) && silent + 1 >= params.test_every as usize {
-        return Floor::Given(TEST);
+        return TurnOptions::Forced(TEST);
     }
     let choices: Vec<usize> = (0..cast)
         .filter(|&member| {
@@ -40,8 +40,8 @@ pub(crate) fn floor(spoken: &[usize], cast: usize, params: &Params) -> Floor {
     let test_turns = spoken.iter().filter(|&&speaker| speaker == TEST).count();
     let may_end = spoken.len() >= params.min_turns as usize && test_turns >= TEST_TURNS;
     match choices.as_slice() {
-        [only] if !may_end => Floor::Given(*only),
-        _ => Floor::Open { choices, may_end },
+        [only] if !may_end => TurnOptions::Forced(*only),
+        _ => TurnOptions::Open { choices, may_end },
     }
 }
 
@@ -51,8 +51,8 @@ mod tests {
 
     use super::*;
 
-    fn open(choices: &[usize], may_end: bool) -> Floor {
-        Floor::Open { choices: choices.to_vec(), may_end }
+    fn open(choices: &[usize], may_end: bool) -> TurnOptions {
+        TurnOptions::Open { choices: choices.to_vec(), may_end }
     }
 
     #[test]
@@ -62,13 +62,13 @@ mod tests {
             (&[][..], 3, open(&[0, 1, 2], false)),
             // The test character never speaks twice in a row; with two participants only the other one is left.
             (&[0], 3, open(&[1, 2], false)),
-            (&[0], 2, Floor::Given(1)),
+            (&[0], 2, TurnOptions::Forced(1)),
             // Nobody speaks three times in a row.
             (&[0, 1, 1], 3, open(&[0, 2], false)),
-            (&[0, 1, 1], 2, Floor::Given(0)),
+            (&[0, 1, 1], 2, TurnOptions::Forced(0)),
             // The test character speaks every four turns, including the first four.
-            (&[1, 2, 1], 3, Floor::Given(0)),
-            (&[0, 1, 2, 1], 3, Floor::Given(0)),
+            (&[1, 2, 1], 3, TurnOptions::Forced(0)),
+            (&[0, 1, 2, 1], 3, TurnOptions::Forced(0)),
             // The conversation may end after six turns, two of them of the test character.
             (&[0, 1, 2, 0, 1], 3, open(&[0, 1, 2], false)),
             (&[0, 1, 2, 0, 1, 2], 3, open(&[0, 1, 2], true)),
@@ -76,7 +76,7 @@ mod tests {
             // A single speaker and the end are still two choices.
             (&[0, 1, 0, 1, 1, 0], 2, open(&[1], true)),
         ] {
-            assert_eq!(floor(spoken, cast, &params), expected, "{spoken:?}");
+            assert_eq!(turn_options(spoken, cast, &params), expected, "{spoken:?}");
         }
     }
 
@@ -88,9 +88,9 @@ mod tests {
             let params = Params { test_every, ..Params::default() };
             let mut spoken = Vec::new();
             for pick in picks {
-                match floor(&spoken, cast, &params) {
-                    Floor::Given(member) => spoken.push(member),
-                    Floor::Open { choices, .. } => {
+                match turn_options(&spoken, cast, &params) {
+                    TurnOptions::Forced(member) => spoken.push(member),
+                    TurnOptions::Open { choices, .. } => {
                         prop_assert!(!choices.is_empty());
                         spoken.push(choices[pick.index(choices.len())]);
                     }

@@ -80,17 +80,17 @@ impl Counts {
     }
 
     /// Plans the targets of concurrent conversations, one generator per conversation. Each plan has `draws` entries,
-    /// one for each possible test turn; an entry is none for normal conversation (probability 1 − `emphasis`).
+    /// one for each possible test turn; an entry is none for normal conversation (probability 1 − `target_probability`).
     ///
     /// Each target adds 1 to these counts. Callers pass a copy, so that unused targets are not counted.
     ///
     /// The first entries of all conversations are picked first, then the second ones, and so on. Conversations use a
     /// prefix of their plan, so the used targets are about as balanced as the planned ones. Which entries have a target
     /// is drawn before the first pick, so that it does not depend on the counts.
-    pub fn plan<R: Rng>(&mut self, draws: u32, emphasis: f64, mut rngs: Vec<R>) -> Vec<Vec<Option<String>>> {
-        let emphasis = emphasis.clamp(0.0, 1.0);
+    pub fn plan<R: Rng>(&mut self, draws: u32, target_probability: f64, mut rngs: Vec<R>) -> Vec<Vec<Option<String>>> {
+        let target_probability = target_probability.clamp(0.0, 1.0);
         let emphasised: Vec<Vec<bool>> =
-            rngs.iter_mut().map(|rng| (0..draws).map(|_| rng.random_bool(emphasis)).collect()).collect();
+            rngs.iter_mut().map(|rng| (0..draws).map(|_| rng.random_bool(target_probability)).collect()).collect();
         let mut plans: Vec<Vec<Option<String>>> = rngs.iter().map(|_| Vec::new()).collect();
         for draw in 0..draws as usize {
             for ((plan, emphasised), rng) in plans.iter_mut().zip(&emphasised).zip(&mut rngs) {
@@ -144,12 +144,12 @@ mod tests {
             let code = counts.pick(&mut rng).to_owned();
             picked.add(&code);
         }
-        let drawn: Vec<u32> =
+        let scene_order: Vec<u32> =
             picked.iter().zip(counts.iter()).map(|((_, after), (_, before))| after - before).collect();
-        assert_eq!((drawn[0], drawn[3]), (0, 0), "only dimensions with the lowest count are picked");
+        assert_eq!((scene_order[0], scene_order[3]), (0, 0), "only dimensions with the lowest count are picked");
         // Three standard deviations of a binomial distribution with n = 3,000 and p = 1/3 are 77.
         for index in [1, 2, 4] {
-            assert!(drawn[index].abs_diff(1000) < 80, "{drawn:?}");
+            assert!(scene_order[index].abs_diff(1000) < 80, "{scene_order:?}");
         }
     }
 
@@ -166,22 +166,22 @@ mod tests {
     /// A target need not be counted: here the first dimension never is, no matter how often it is targeted.
     #[test]
     fn a_dimension_that_never_counts_starves_no_other() {
-        for wave in 1..5 {
+        for batch in 1..5 {
             let (mut reached, mut aimed, mut played) = (counts(&[0; 5]), counts(&[0; 5]), 0);
             while reached.missing(10) > 10 {
                 let mut ahead = aimed.of_unmet(&reached, 10);
-                let plans = ahead.plan(10, 0.7, rngs(7, "starve", played..played + wave));
+                let plans = ahead.plan(10, 0.7, rngs(7, "starve", played..played + batch));
                 for target in plans.iter().flat_map(|plan| &plan[..6]).flatten() {
                     aimed.add(target);
                     if target != "D0" {
                         reached.add(target);
                     }
                 }
-                played += wave;
+                played += batch;
                 let others: Vec<u32> = reached.iter().skip(1).map(|(_, count)| count).collect();
                 let (least, most) = (others.iter().min().unwrap(), others.iter().max().unwrap());
                 // Dimensions that have reached τ are no longer targeted.
-                assert!(*most > 10 || most - least <= wave + 1, "{reached:?}");
+                assert!(*most > 10 || most - least <= batch + 1, "{reached:?}");
                 assert!(played < 20, "{reached:?}");
             }
             assert_eq!(reached.of_unmet(&reached, 10).0, [("D0".to_owned(), 0)]);
@@ -190,7 +190,9 @@ mod tests {
 
     #[test]
     fn emphasis_bounds_are_kept() {
-        let plan = |draws, emphasis| counts(&[0, 0]).plan(draws, emphasis, rngs(7, "emphasis", 0..1)).remove(0);
+        let plan = |draws, target_probability| {
+            counts(&[0, 0]).plan(draws, target_probability, rngs(7, "emphasis", 0..1)).remove(0)
+        };
         assert!(plan(50, 0.0).iter().all(Option::is_none));
         assert!(plan(50, 1.0).iter().all(Option::is_some));
         let some = plan(1000, 0.7).iter().flatten().count();
@@ -199,9 +201,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn planned_targets_stay_within_one(wave in 1_u32..12, draws in 1_u32..12, dimensions in 1_usize..8, seed: u64) {
+        fn planned_targets_stay_within_one(batch in 1_u32..12, draws in 1_u32..12, dimensions in 1_usize..8, seed: u64) {
             let mut ahead = counts(&vec![0; dimensions]);
-            let plans = ahead.plan(draws, 0.7, rngs(seed, "targets", 0..wave));
+            let plans = ahead.plan(draws, 0.7, rngs(seed, "targets", 0..batch));
             prop_assert!(spread(&ahead) <= 1);
             // The same holds if all conversations use equally long prefixes.
             for used in 0..=draws as usize {
@@ -237,25 +239,25 @@ mod tests {
         }
 
         #[test]
-        fn used_prefixes_reach_tau(tau in 1_u32..12, wave in 1_u32..6, used in 1_usize..8, seed: u64) {
+        fn used_prefixes_reach_tau(tau in 1_u32..12, batch in 1_u32..6, used in 1_usize..8, seed: u64) {
             // Conversations use prefixes of any length; the unused rest is discarded with the copy.
             let mut real = counts(&[0; 5]);
             let mut played = 0;
             while !real.met(tau) {
                 let mut ahead = real.clone();
-                let plans = ahead.plan(8, 0.7, rngs(seed, "reach", played..played + wave));
+                let plans = ahead.plan(8, 0.7, rngs(seed, "reach", played..played + batch));
                 for (n, plan) in plans.iter().enumerate() {
                     for target in plan.iter().take(1 + (used + n) % 8).flatten() {
                         real.add(target);
                     }
                 }
-                played += wave;
+                played += batch;
                 prop_assert!(played < 2000, "no end: {real:?}");
             }
             let sum: u32 = real.iter().map(|(_, count)| count).sum();
             prop_assert!(sum >= 5 * tau);
             // Per conversation, a batch puts each dimension ahead by at most one prefix's share.
-            prop_assert!(spread(&real) <= 2 * wave + 1, "{real:?}");
+            prop_assert!(spread(&real) <= 2 * batch + 1, "{real:?}");
         }
     }
 }

@@ -4,16 +4,16 @@
 
 use futures::future::join_all;
 
-use super::Stage;
 use crate::llm::{AskError, Model};
 use crate::schema::{Conversation, ConversationId, Draw, Line, Reject, SampleId, Turn, TurnCall, Verdict};
 use crate::stages::select::select;
+use crate::stages::simulate::context::Context;
 use crate::stages::simulate::conversation::line;
-use crate::stages::simulate::conversation::prompt_context::Setting;
+use crate::stages::simulate::conversation::prompt_context::PromptContext;
 
 /// Returns whether a call is a verdict of one of these extra judges.
 #[must_use]
-pub fn is_further_verdict(judges: &[String], draw: &Draw) -> bool {
+pub fn is_extra_verdict(judges: &[String], draw: &Draw) -> bool {
     // The draw distinguishes them from calls of the judge, which may be the same model.
     matches!(draw, Draw::Turn { call: TurnCall::Judge { extra_judge: Some(judge), .. }, .. } if judges.contains(judge))
 }
@@ -23,18 +23,17 @@ pub fn is_further_verdict(judges: &[String], draw: &Draw) -> bool {
 /// Turns with two equal replies are skipped. Returns a reject for each failed verdict; an error that ends the run is
 /// returned as an error.
 pub(crate) async fn verdicts(
-    stage: &Stage<'_>,
-    setting: &Setting<'_>,
+    context: &Context<'_>,
+    prompt_context: &PromptContext<'_>,
     conversation: &mut Conversation,
 ) -> Result<Vec<Reject>, AskError> {
     let history: Vec<Line> = conversation.turns.iter().map(line).collect();
     let turns = conversation.turns.iter().enumerate().filter(|(_, turn)| turn.source_reply != turn.base_reply);
     let asked = turns.flat_map(|(at, turn)| {
         let (history, id) = (&history[..at], &conversation.id);
-        stage
-            .judges
-            .iter()
-            .map(move |judge| async move { (at, judge, verdict(stage, setting, judge, history, id, turn).await) })
+        context.judges.iter().map(move |judge| async move {
+            (at, judge, verdict(context, prompt_context, judge, history, id, turn).await)
+        })
     });
     // All calls run to completion, so that a paid answer is journaled even if another call fails.
     let said = join_all(asked).await;
@@ -55,20 +54,20 @@ pub(crate) async fn verdicts(
 }
 
 async fn verdict(
-    stage: &Stage<'_>,
-    setting: &Setting<'_>,
+    context: &Context<'_>,
+    prompt_context: &PromptContext<'_>,
     judge: &Model,
     history: &[Line],
     id: &ConversationId,
     turn: &Turn,
 ) -> Result<Verdict, AskError> {
     let replies = (turn.source_reply.as_deref().unwrap_or_default(), turn.base_reply.as_deref().unwrap_or_default());
-    let pair = setting.pair(history, replies, turn.target.as_deref());
+    let pair = prompt_context.pair(history, replies, turn.target.as_deref());
     // A draw of its own, because the model may be the same as the judge's and the order in which it sees the replies
     // must not depend on the judge's.
     let extra_judge = || Some(judge.name().to_owned());
     let draw = |order| Draw::turn(id, turn.index, TurnCall::Judge { extra_judge: extra_judge(), order });
-    let said = select(judge, stage.select, stage.dimensions, pair, draw).await?;
+    let said = select(judge, context.select, context.dimensions, pair, draw).await?;
     Ok(Verdict {
         judge: judge.name().to_owned(),
         dimension: said.dimension,
@@ -86,23 +85,23 @@ mod tests {
     use super::*;
     use crate::schema::Language;
     use crate::stages::simulate::Params;
-    use crate::stages::simulate::fixtures::{House, Shelf, character, pool};
-    use crate::stages::simulate::lanes::{Played, play_lanes};
+    use crate::stages::simulate::fixtures::{MemoryScenes, TestModels, character, pool};
+    use crate::stages::simulate::lanes::{PlayedConversation, play_lanes};
 
-    async fn played(house: &House, judges: &[Arc<Model>], language: Language) -> Vec<Played> {
-        let params = Params { tau: 2, wave: 2, min_turns: 6, max_turns: 10, test_every: 3, ..Params::default() };
-        let stage = Stage { judges, ..house.stage(&params) };
+    async fn played(models: &TestModels, judges: &[Arc<Model>], language: Language) -> Vec<PlayedConversation> {
+        let params = Params { tau: 2, batch_size: 2, min_turns: 6, max_turns: 10, test_every: 3, ..Params::default() };
+        let context = Context { judges, ..models.context(&params) };
         let kept = Mutex::new(Vec::new());
         let keep = |played| {
             kept.lock().unwrap().push(played);
             Ok::<(), AskError>(())
         };
         let scenes = pool(language, 30);
-        let shelf = Shelf::new(&scenes);
-        play_lanes(&stage, &character(language), &[&house.source], &shelf, &keep, &|_| {})
+        let memory_scenes = MemoryScenes::new(&scenes);
+        play_lanes(&context, &character(language), &[&models.source], &memory_scenes, &keep, &|_| {})
             .await
             .expect("the lane finishes");
-        let mut played: Vec<Played> = kept.into_inner().unwrap();
+        let mut played: Vec<PlayedConversation> = kept.into_inner().unwrap();
         played.sort_by_key(|played| played.conversation.as_ref().map(|talk| talk.id.clone()));
         played
     }
@@ -110,12 +109,12 @@ mod tests {
     #[tokio::test]
     async fn further_judges_say_their_own_and_change_nothing() {
         for language in Language::ALL {
-            let house = House::new(Arc::default(), false);
-            let alone = played(&house, &[], language).await;
-            let panel = played(&house, &house.panel, language).await;
+            let models = TestModels::new(Arc::default(), false);
+            let alone = played(&models, &[], language).await;
+            let extra_judges = played(&models, &models.extra_judges, language).await;
             let mut verdicts = 0;
-            assert_eq!(alone.len(), panel.len());
-            for (one, other) in alone.iter().zip(&panel) {
+            assert_eq!(alone.len(), extra_judges.len());
+            for (one, other) in alone.iter().zip(&extra_judges) {
                 let mut other = other.clone();
                 for turn in other.conversation.iter_mut().flat_map(|talk| &mut talk.turns) {
                     let is_judged = turn.score.is_some() && turn.source_reply != turn.base_reply;

@@ -1,11 +1,11 @@
 //! Rates finished conversations and keeps only those of high quality (FURINA, Appendix G).
 
-use super::Stage;
 use crate::llm::AskError;
 use crate::schema::{Conversation, Draw, FormatFault, Line, Quality, Reject, RejectReason, Turn};
 use crate::stages::simulate::asks::Rating;
+use crate::stages::simulate::context::Context;
 use crate::stages::simulate::conversation::line;
-use crate::stages::simulate::conversation::prompt_context::Setting;
+use crate::stages::simulate::conversation::prompt_context::PromptContext;
 use crate::stages::simulate::reply::DISTURBING;
 
 /// Rates a conversation and sets `kept`. Returns the reject if it is dropped.
@@ -14,8 +14,8 @@ use crate::stages::simulate::reply::DISTURBING;
 /// disturbed by a provider's content filter (Appendix N): replies to a refusal, or to an utterance in another language,
 /// are no longer role play. If the rating fails, the conversation is dropped with the error's reason.
 pub(crate) async fn rate(
-    stage: &Stage<'_>,
-    setting: &Setting<'_>,
+    context: &Context<'_>,
+    prompt_context: &PromptContext<'_>,
     conversation: &mut Conversation,
 ) -> Result<Option<Reject>, AskError> {
     let disturbing = |turn: &Turn| {
@@ -33,8 +33,10 @@ pub(crate) async fn rate(
         )));
     }
     let history: Vec<Line> = conversation.turns.iter().map(line).collect();
-    let rating =
-        stage.judge.ask(&setting.rate(&history), &Draw::Rating { conversation: conversation.id.clone() }).await;
+    let rating = context
+        .judge
+        .ask(&prompt_context.rate(&history), &Draw::Rating { conversation: conversation.id.clone() })
+        .await;
     let Rating { interaction, coherence, progression, quality } = match rating {
         Ok(rating) => rating,
         Err(error) if error.ends_the_run() => return Err(error),

@@ -2,18 +2,18 @@
 
 use rand::RngExt as _;
 
-use super::Stage;
 use super::dwrs::Counts;
-use super::scenes::{Scenes, drawn};
+use super::scenes::{Scenes, scene_order};
 use crate::llm::Model;
 use crate::schema::{Character, ConversationId, Reject, RejectReason, Scene};
 use crate::seed::seeded;
 use crate::stages::simulate::Params;
-use crate::stages::simulate::conversation::prompt_context::Setting;
+use crate::stages::simulate::context::Context;
+use crate::stages::simulate::conversation::prompt_context::PromptContext;
 
 /// Returns the lane id (`character/source`), or the character id if several lanes share counts.
 #[must_use]
-pub fn lanes_name(character: &Character, sources: &[&Model]) -> String {
+pub fn shared_counts_id(character: &Character, sources: &[&Model]) -> String {
     match sources {
         [source] => format!("{}/{}", character.id, source.name()),
         _ => character.id.to_string(),
@@ -21,23 +21,23 @@ pub fn lanes_name(character: &Character, sources: &[&Model]) -> String {
 }
 
 /// The schedule of lanes that share counts.
-pub(crate) struct Turns<'a, S> {
-    /// The id of the lanes, see [`lanes_name`].
+pub(crate) struct LaneSchedule<'a, S> {
+    /// The id of the lanes, see [`shared_counts_id`].
     pub(crate) name: String,
     character: &'a Character,
     params: &'a Params,
     scenes: &'a S,
     lanes: Vec<Lane<'a>>,
     /// Index of the lane that plays next.
-    place: usize,
+    index: usize,
     /// Maximum number of conversations of a lane.
-    most: u32,
+    max_conversations: u32,
     /// Maximum number of them in this run.
     limit: u32,
     /// Whether conversations were skipped because of `limit`.
-    was_cut: bool,
+    was_limited: bool,
     /// Whether no lane has conversations left.
-    is_empty: bool,
+    is_exhausted: bool,
 }
 
 /// One lane among those that share counts.
@@ -45,11 +45,11 @@ struct Lane<'a> {
     id: String,
     source: &'a Model,
     order: std::vec::IntoIter<u32>,
-    begun: u32,
+    started: u32,
 }
 
 /// A scheduled conversation.
-pub(crate) struct Next<'a> {
+pub(crate) struct ScheduledConversation<'a> {
     /// The conversation id.
     pub(crate) id: ConversationId,
     /// The source model, which plays the test character.
@@ -61,108 +61,108 @@ pub(crate) struct Next<'a> {
     pub(crate) is_beyond: bool,
 }
 
-impl<'a, S: Scenes> Turns<'a, S> {
+impl<'a, S: Scenes> LaneSchedule<'a, S> {
     /// Creates the schedule. Each lane has its own order of scenes.
-    pub(crate) fn new(stage: &Stage<'a>, character: &'a Character, sources: &[&'a Model], scenes: &'a S) -> Self {
+    pub(crate) fn new(context: &Context<'a>, character: &'a Character, sources: &[&'a Model], scenes: &'a S) -> Self {
         let lane = |source: &&'a Model| {
             let id = format!("{}/{}", character.id, source.name());
-            let order = drawn(stage.seed, &id, character, scenes.heads(), stage.params).into_iter();
-            Lane { id, source, order, begun: 0 }
+            let order = scene_order(context.seed, &id, character, scenes.heads(), context.params).into_iter();
+            Lane { id, source, order, started: 0 }
         };
         let lanes: Vec<Lane<'_>> = sources.iter().map(lane).collect();
         // With a fixed first lane, the last source model would play least for every character.
-        let place = seeded(stage.seed, &["simulate", "first", &character.id]).random_range(0..lanes.len().max(1));
-        let most = stage.params.max_conversations;
-        let limit = stage.limit.map_or(most, |limit| limit.min(most));
-        let name = lanes_name(character, sources);
+        let index = seeded(context.seed, &["simulate", "first", &character.id]).random_range(0..lanes.len().max(1));
+        let max_conversations = context.params.max_conversations;
+        let limit = context.limit.map_or(max_conversations, |limit| limit.min(max_conversations));
+        let name = shared_counts_id(character, sources);
         Self {
             name,
             character,
-            params: stage.params,
+            params: context.params,
             scenes,
             lanes,
-            place,
-            most,
+            index,
+            max_conversations,
             limit,
-            was_cut: false,
-            is_empty: false,
+            was_limited: false,
+            is_exhausted: false,
         }
     }
 
     /// Returns the next `wanted` conversations, or fewer if no more are left.
-    pub(crate) fn next(&mut self, wanted: u32) -> Result<Vec<Next<'a>>, S::Error> {
+    pub(crate) fn next(&mut self, wanted: u32) -> Result<Vec<ScheduledConversation<'a>>, S::Error> {
         let mut chosen = Vec::new();
         while chosen.len() < wanted as usize {
-            let Some(next) = self.one()? else {
-                self.is_empty = true;
+            let Some(next) = self.next_conversation()? else {
+                self.is_exhausted = true;
                 break;
             };
-            self.was_cut |= next.is_beyond;
+            self.was_limited |= next.is_beyond;
             chosen.push(next);
         }
         Ok(chosen)
     }
 
-    fn one(&mut self) -> Result<Option<Next<'a>>, S::Error> {
+    fn next_conversation(&mut self) -> Result<Option<ScheduledConversation<'a>>, S::Error> {
         for _ in 0..self.lanes.len() {
             let count = self.lanes.len();
-            let lane = &mut self.lanes[self.place];
-            self.place = (self.place + 1) % count;
-            if lane.begun == self.most {
+            let lane = &mut self.lanes[self.index];
+            self.index = (self.index + 1) % count;
+            if lane.started == self.max_conversations {
                 continue;
             }
-            for place in lane.order.by_ref() {
-                let scene = self.scenes.scene(place as usize)?;
-                if Setting::new(&scene, self.character, self.params).is_none() {
+            for index in lane.order.by_ref() {
+                let scene = self.scenes.scene(index as usize)?;
+                if PromptContext::new(&scene, self.character, self.params).is_none() {
                     continue;
                 }
-                let id = ConversationId::new(&self.character.id, lane.source.name(), lane.begun);
-                let is_beyond = lane.begun >= self.limit;
-                lane.begun += 1;
-                return Ok(Some(Next { id, source: lane.source, scene, is_beyond }));
+                let id = ConversationId::new(&self.character.id, lane.source.name(), lane.started);
+                let is_beyond = lane.started >= self.limit;
+                lane.started += 1;
+                return Ok(Some(ScheduledConversation { id, source: lane.source, scene, is_beyond }));
             }
         }
         Ok(None)
     }
 
     /// Returns whether no further conversation will be played.
-    pub(crate) fn are_over(&self) -> bool {
-        self.is_empty || self.was_cut || self.lanes.iter().all(|lane| lane.begun >= self.limit)
+    pub(crate) fn is_finished(&self) -> bool {
+        self.is_exhausted || self.was_limited || self.lanes.iter().all(|lane| lane.started >= self.limit)
     }
 
     /// Returns the reject for lanes that ended below τ, after `ended` conversations.
-    pub(crate) fn short(&self, stage: &Stage<'_>, counts: &Counts, ended: u32) -> Option<Reject> {
-        let tau = stage.params.tau;
+    pub(crate) fn below_tau(&self, context: &Context<'_>, counts: &Counts, ended: u32) -> Option<Reject> {
+        let tau = context.params.tau;
         let below = counts.iter().filter(|(_, count)| *count < tau);
-        let short: Vec<String> = below.map(|(code, count)| format!("{code} has {count} of {tau}")).collect();
-        if short.is_empty() {
+        let below_tau: Vec<String> = below.map(|(code, count)| format!("{code} has {count} of {tau}")).collect();
+        if below_tau.is_empty() {
             return None;
         }
-        let short = short.join(", ");
-        let at_most = self.was_cut || self.lanes.iter().all(|lane| lane.begun >= self.limit);
+        let below_tau = below_tau.join(", ");
+        let at_most = self.was_limited || self.lanes.iter().all(|lane| lane.started >= self.limit);
         let (reason, detail) = if ended == 0 && !at_most {
-            let detail = format!("{NO_SCENE}: {short}");
+            let detail = format!("{NO_SCENE}: {below_tau}");
             (RejectReason::NoScene, detail)
         } else if at_most {
             (
                 RejectReason::ConversationsExhausted,
-                format!("conversation limit reached after {ended} conversations: {short}"),
+                format!("conversation limit reached after {ended} conversations: {below_tau}"),
             )
         } else {
-            (RejectReason::ScenesExhausted, format!("no suitable scenes left after {ended} conversations: {short}"))
+            (RejectReason::ScenesExhausted, format!("no suitable scenes left after {ended} conversations: {below_tau}"))
         };
         Some(Reject::new(crate::schema::Stage::Simulate, self.name.clone(), reason, detail))
     }
 
     /// Returns the rejects for lanes that share counts and never played.
-    pub(crate) fn idle(&self) -> impl Iterator<Item = Reject> {
-        self.lanes.iter().filter(|lane| lane.begun == 0).map(|lane| {
+    pub(crate) fn never_played(&self) -> impl Iterator<Item = Reject> {
+        self.lanes.iter().filter(|lane| lane.started == 0).map(|lane| {
             let (reason, detail) = match lane.order.len() {
                 0 => (RejectReason::NoScene, NO_SCENE.to_owned()),
                 _ => (
                     RejectReason::NothingLeft,
-                    "the lanes of a character share τ (`simulate.scope`), and the other lanes reached it first; raise \
-                     `simulate.tau` or set `scope = \"lane\"`"
+                    "the lanes of a character share τ (`simulate.balance_scope`), and the other lanes reached it first; raise \
+                     `simulate.tau` or set `balance_scope = \"lane\"`"
                         .to_owned(),
                 ),
             };

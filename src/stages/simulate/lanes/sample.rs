@@ -1,13 +1,13 @@
 //! Builds samples from the turns of a kept conversation in which the source reply is better than the base reply.
 
-use super::Stage;
 use crate::llm::{Ask, AskError};
 use crate::schema::{Conversation, FormatFault, Line, Reject, RejectReason, Sample, SampleId, Turn};
 use crate::stages::simulate::asks::TestReply;
+use crate::stages::simulate::context::Context;
 use crate::stages::simulate::conversation::line;
-use crate::stages::simulate::conversation::prompt_context::Setting;
+use crate::stages::simulate::conversation::prompt_context::PromptContext;
 use crate::stages::simulate::conversation::turn_taking::TEST;
-use crate::stages::simulate::reply::repetition::Said;
+use crate::stages::simulate::reply::repetition::RepetitionIndex;
 use crate::stages::simulate::reply::{REPEATS_HISTORY, is_unmended, spoils};
 
 /// Returns the samples and rejects of a conversation; both are empty unless it is kept.
@@ -22,11 +22,12 @@ use crate::stages::simulate::reply::{REPEATS_HISTORY, is_unmended, spoils};
 /// The prompt of a sample is the test character's, with S(d) of the dimension chosen by the judge instead of the
 /// target's, so that a candidate is instructed on the dimension that it is judged on.
 pub(crate) fn samples(
-    stage: &Stage<'_>,
-    setting: &Setting<'_>,
+    context: &Context<'_>,
+    prompt_context: &PromptContext<'_>,
     conversation: &Conversation,
 ) -> Result<(Vec<Sample>, Vec<Reject>), AskError> {
-    let (mut samples, mut rejects, mut history, mut said) = (Vec::new(), Vec::new(), Vec::new(), Said::default());
+    let (mut samples, mut rejects, mut history, mut said) =
+        (Vec::new(), Vec::new(), Vec::new(), RepetitionIndex::default());
     if !conversation.kept {
         return Ok((samples, rejects));
     }
@@ -38,9 +39,9 @@ pub(crate) fn samples(
         rejects.extend(faults.iter().map(|&fault| {
             Reject::new(crate::schema::Stage::Simulate, id(), RejectReason::Format(fault), &turn.content)
         }));
-        if turn.score.is_some_and(|score| score <= stage.select.sample) && faults.is_empty() {
+        if turn.score.is_some_and(|score| score <= context.select.sample_threshold) && faults.is_empty() {
             let baseline = turn.base_reply.as_deref().unwrap_or_default();
-            let of_base = setting.with_format(TEST, |format| format.faults(baseline, &said));
+            let of_base = prompt_context.with_format(TEST, |format| format.faults(baseline, &said));
             let of_base = of_base.into_iter().find(|fault| *fault != REPEATS_HISTORY);
             if let Some((before, fault)) = spoilt {
                 let detail = format!("turn {}, {}: `{}`", before.index, before.speaker, before.content);
@@ -53,7 +54,7 @@ pub(crate) fn samples(
                     baseline,
                 ));
             } else {
-                samples.push(sample(stage, setting, conversation, turn, &history, id())?);
+                samples.push(sample(context, prompt_context, conversation, turn, &history, id())?);
             }
         }
         spoilt = spoilt.or_else(|| faults.iter().find(|fault| spoils(**fault)).map(|fault| (turn, *fault)));
@@ -64,18 +65,18 @@ pub(crate) fn samples(
 }
 
 fn sample(
-    stage: &Stage<'_>,
-    setting: &Setting<'_>,
+    context: &Context<'_>,
+    prompt_context: &PromptContext<'_>,
     conversation: &Conversation,
     turn: &Turn,
     history: &[Line],
     id: SampleId,
 ) -> Result<Sample, AskError> {
-    let dimension = turn.dimension.as_deref().and_then(|code| stage.dimension(code));
+    let dimension = turn.dimension.as_deref().and_then(|code| context.dimension(code));
     let dimension = dimension.expect("the judge's schema allows only codes of the table");
-    let ask = setting.test_reply(history, Some(dimension));
+    let ask = prompt_context.test_reply(history, Some(dimension));
     let messages = ask
-        .messages(&stage.judge.session().prompts)
+        .messages(&context.judge.session().prompts)
         .map_err(|source| AskError::Prompt { ask: TestReply::NAME, source })?;
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
     Ok(Sample {
@@ -84,11 +85,11 @@ fn sample(
         dimension: dimension.code.clone(),
         target: turn.target.clone(),
         test_character: ask.name,
-        character_id: setting.character.id.clone(),
-        character_type: setting.character.kind,
+        character_id: prompt_context.character.id.clone(),
+        character_type: prompt_context.character.kind,
         profile: ask.profile,
-        book: setting.scene.book.clone(),
-        scene_id: setting.scene.id.clone(),
+        book: prompt_context.scene.book.clone(),
+        scene_id: prompt_context.scene.id.clone(),
         worldview: ask.worldview,
         situation: ask.situation,
         scene_characters: ask.others,
@@ -115,7 +116,7 @@ mod tests {
     use super::*;
     use crate::schema::{Candidate, EndedBy, Language, Quality, TurnKind};
     use crate::stages::simulate::Params;
-    use crate::stages::simulate::fixtures::{House, character, scene};
+    use crate::stages::simulate::fixtures::{TestModels, character, scene};
     use crate::stages::simulate::reply::MAY_DECLINE;
 
     fn turn(content: &str, baseline: Option<&str>, faults: &[&str]) -> Turn {
@@ -169,9 +170,9 @@ mod tests {
                 ],
             ),
         ] {
-            let (house, params) = (House::new(std::sync::Arc::default(), false), Params::default());
+            let (models, params) = (TestModels::new(std::sync::Arc::default(), false), Params::default());
             let (scene, tess) = (scene(language, "book@0", &["Ann"]), character(language));
-            let setting = Setting::new(&scene, &tess, &params).expect("a scene character remains");
+            let prompt_context = PromptContext::new(&scene, &tess, &params).expect("a scene character remains");
             let mut conversation = Conversation {
                 id: "tess/source/0".into(),
                 language,
@@ -188,8 +189,8 @@ mod tests {
                 kept: true,
                 turns: (0..).zip(turns).map(|(index, turn)| Turn { index, ..turn }).collect(),
             };
-            let stage = house.stage(&params);
-            let (made, rejects) = samples(&stage, &setting, &conversation).expect("renders");
+            let context = models.context(&params);
+            let (made, rejects) = samples(&context, &prompt_context, &conversation).expect("renders");
             assert_eq!(made.iter().map(|sample| sample.turn).collect::<Vec<_>>(), [1, 4], "{language}");
             let told: Vec<(&str, &str)> =
                 rejects.iter().map(|reject| (reject.id.as_str(), reject.reason.name())).collect();
@@ -212,20 +213,20 @@ mod tests {
                 let mut turns = conversation.turns[..5].to_vec();
                 turns[1].faults.push(fault.to_string());
                 let again = Conversation { turns, ..conversation.clone() };
-                let (made, rejects) = samples(&stage, &setting, &again).expect("renders");
+                let (made, rejects) = samples(&context, &prompt_context, &again).expect("renders");
                 assert_eq!(made.iter().map(|sample| sample.turn).collect::<Vec<_>>(), [4], "{fault}");
                 assert_eq!(rejects[0].reason, RejectReason::Format(fault));
             }
             // A base reply that repeats the conversation is usable.
             let again = format!("(...) {}", conversation.turns[1].content);
-            let mut said = Said::default();
+            let mut said = RepetitionIndex::default();
             said.add("Tess", &conversation.turns[1].content);
-            assert_eq!(setting.with_format(TEST, |format| format.faults(&again, &said)), [REPEATS_HISTORY]);
+            assert_eq!(prompt_context.with_format(TEST, |format| format.faults(&again, &said)), [REPEATS_HISTORY]);
             conversation.turns[4].base_reply = Some(again);
             conversation.turns.truncate(5);
-            assert_eq!(samples(&stage, &setting, &conversation).expect("renders").0.len(), 2);
+            assert_eq!(samples(&context, &prompt_context, &conversation).expect("renders").0.len(), 2);
             conversation.kept = false;
-            assert_eq!(samples(&stage, &setting, &conversation).expect("renders"), (Vec::new(), Vec::new()));
+            assert_eq!(samples(&context, &prompt_context, &conversation).expect("renders"), (Vec::new(), Vec::new()));
         }
     }
 }

@@ -24,7 +24,7 @@ pub trait Scenes: Sync {
 
 /// The books whose scenes lanes play: those that match `simulate.books`, or all if it is empty.
 #[derive(Debug)]
-pub struct DrawnBooks<'a>(Vec<(&'a str, Named)>);
+pub struct SelectedBooks<'a>(Vec<(&'a str, Named)>);
 
 /// An entry of `simulate.books`.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ impl Named {
     }
 }
 
-impl<'a> DrawnBooks<'a> {
+impl<'a> SelectedBooks<'a> {
     /// Parses `simulate.books`. Titles are converted to slugs, including the parts between wildcards.
     #[must_use]
     pub fn new(params: &'a Params) -> Self {
@@ -106,7 +106,7 @@ fn slugged(pattern: &str) -> String {
 /// Returns whether the name of a synthesized character could be confused with a name or alias in a scene's cast.
 ///
 /// False for established characters: one that shares a name with a scene character *is* that character and replaces it.
-pub(crate) fn has_namesake(scene: &Scene, character: &Character) -> bool {
+pub(crate) fn has_similar_name(scene: &Scene, character: &Character) -> bool {
     if character.kind == CharacterType::Established {
         return false;
     }
@@ -121,14 +121,16 @@ pub(crate) fn has_namesake(scene: &Scene, character: &Character) -> bool {
 /// This is `simulate.own_book` if set. Otherwise it is true for a character picked from the scene pool if no other book
 /// that lanes play has scenes in its language.
 #[must_use]
-pub fn meets_own_book<'a>(
+pub fn plays_own_book<'a>(
     params: &Params,
     character: &Character,
     heads: impl IntoIterator<Item = &'a SceneHead>,
 ) -> bool {
-    let drawn = DrawnBooks::new(params);
+    let scene_order = SelectedBooks::new(params);
     let is_other = |head: &SceneHead| {
-        head.language == character.language && character.book.as_ref() != Some(&head.book) && drawn.has(&head.book)
+        head.language == character.language
+            && character.book.as_ref() != Some(&head.book)
+            && scene_order.has(&head.book)
     };
     params.own_book.unwrap_or_else(|| character.is_picked() && !heads.into_iter().any(is_other))
 }
@@ -143,15 +145,15 @@ pub fn meets_own_book<'a>(
 /// run that covers only the beginnings of the books (`--limit 1`) then plays the same first conversations as a full
 /// run.
 #[must_use]
-pub fn drawn<'a>(
+pub fn scene_order<'a>(
     seed: u64,
     lane: &str,
     character: &Character,
     heads: impl Iterator<Item = &'a SceneHead> + Clone,
     params: &Params,
 ) -> Vec<u32> {
-    let own_book = meets_own_book(params, character, heads.clone());
-    let books = DrawnBooks::new(params);
+    let own_book = plays_own_book(params, character, heads.clone());
+    let books = SelectedBooks::new(params);
     let mut order: Vec<(u64, &SceneHead, u32)> = (0..)
         .zip(heads)
         .filter(|(_, head)| head.language == character.language)
@@ -182,7 +184,7 @@ mod tests {
 
     use super::*;
     use crate::schema::Language;
-    use crate::stages::simulate::fixtures::{Shelf, character, pool, scene};
+    use crate::stages::simulate::fixtures::{MemoryScenes, character, pool, scene};
 
     #[test]
     fn scenes_that_people_wrote_come_first_when_asked() {
@@ -195,7 +197,7 @@ mod tests {
                 .collect();
             let order = |custom_first| -> Vec<u32> {
                 let params = Params { custom_first, ..Params::default() };
-                drawn(7, "tess/source", &tess, heads.iter(), &params)
+                scene_order(7, "tess/source", &tess, heads.iter(), &params)
             };
             let is_custom = |place: &u32| heads[*place as usize].is_custom;
             let (mixed, asked) = (order(false), order(true));
@@ -216,14 +218,14 @@ mod tests {
     fn one_scene_more_moves_no_other() {
         let (scenes, tess, params) = (pool(Language::En, 20), character(Language::En), Params::default());
         let ids = |scenes: &[Arc<Scene>]| -> Vec<SceneId> {
-            let shelf = Shelf::new(scenes);
-            let order = drawn(7, "tess/source", &tess, shelf.heads(), &params);
+            let memory_scenes = MemoryScenes::new(scenes);
+            let order = scene_order(7, "tess/source", &tess, memory_scenes.heads(), &params);
             order.into_iter().map(|place| scenes[place as usize].id.clone()).collect()
         };
         let mut without = ids(&scenes);
         without.retain(|id| id != "book@11");
         assert_eq!(ids(&[&scenes[..11], &scenes[12..]].concat()), without);
-        let other = drawn(7, "tess/other", &tess, Shelf::new(&scenes).heads(), &params);
+        let other = scene_order(7, "tess/other", &tess, MemoryScenes::new(&scenes).heads(), &params);
         let other: Vec<SceneId> = other.into_iter().map(|place| scenes[place as usize].id.clone()).collect();
         assert_ne!(ids(&scenes), other, "each lane has its own order");
     }
@@ -243,7 +245,7 @@ mod tests {
             let books_of = |character: &Character, heads: &[SceneHead], books: &[&str]| -> Vec<String> {
                 let books = books.iter().map(|&book| book.to_owned()).collect();
                 let params = Params { books, ..Params::default() };
-                let order = drawn(7, "lane", character, heads.iter(), &params);
+                let order = scene_order(7, "lane", character, heads.iter(), &params);
                 let mut books: Vec<String> =
                     order.into_iter().map(|place| heads[place as usize].book.clone()).collect();
                 books.sort();
@@ -272,7 +274,7 @@ mod tests {
             assert_eq!(books_of(&picked, &heads[..2], &["home"]), ["home", "home"]);
             assert_eq!(books_of(&picked, &heads, &["home"]), ["home", "home"]);
             let params = Params { books: vec!["a-*".to_owned(), "b-*".to_owned()], ..Params::default() };
-            assert_eq!(DrawnBooks::new(&params).missing(&heads.iter()), ["b-*"]);
+            assert_eq!(SelectedBooks::new(&params).missing(&heads.iter()), ["b-*"]);
         }
     }
 
@@ -295,8 +297,8 @@ mod tests {
                     let mut by_alias = scene(language, "b@0", &["Cid", "Dot"]);
                     by_alias.characters[1].aliases.push(other.to_owned());
                     for scene in [by_name, by_alias] {
-                        assert_eq!(has_namesake(&scene, &made_up), expected, "{name} {other}");
-                        assert!(!has_namesake(&scene, &established));
+                        assert_eq!(has_similar_name(&scene, &made_up), expected, "{name} {other}");
+                        assert!(!has_similar_name(&scene, &established));
                     }
                 }
             }
@@ -322,7 +324,7 @@ mod tests {
             (Some(true), &given, with_other, true),
         ] {
             let params = Params { own_book, ..Params::default() };
-            assert_eq!(meets_own_book(&params, character, scenes), expected, "{own_book:?} {}", character.id);
+            assert_eq!(plays_own_book(&params, character, scenes), expected, "{own_book:?} {}", character.id);
         }
     }
 }

@@ -1,87 +1,11 @@
 //! Parses a speaker label (`Name:`) at the start of a sentence and classifies it by form: a person, a thing, a list
 //! number. The cast is not known here.
 
+use super::words::{WORDS, contains};
 use crate::text::{bare_name, is_han, is_mark, is_title, label, lead_word, name_words};
 
 /// Markup characters that may precede a label.
 const DECORATION: [char; 9] = ['*', '_', '#', '>', '-', '—', '–', '•', ' '];
-/// Last words of English phrases that often precede a colon and are not speakers.
-const NOBODY: [&str; 56] = [
-    "thing",
-    "things",
-    "truth",
-    "rule",
-    "rules",
-    "place",
-    "time",
-    "date",
-    "price",
-    "terms",
-    "reason",
-    "answer",
-    "question",
-    "fact",
-    "facts",
-    "point",
-    "proof",
-    "note",
-    "order",
-    "orders",
-    "word",
-    "words",
-    "advice",
-    "plan",
-    "deal",
-    "offer",
-    "condition",
-    "problem",
-    "trouble",
-    "remember",
-    "think",
-    "imagine",
-    "result",
-    "cost",
-    "name",
-    "sum",
-    "total",
-    "list",
-    "item",
-    "items",
-    "warning",
-    "evidence",
-    "weather",
-    "tide",
-    "message",
-    "letter",
-    "story",
-    "lesson",
-    "moral",
-    "catch",
-    "flaw",
-    "trick",
-    "upshot",
-    "difference",
-    "choice",
-    "motto",
-];
-/// Chinese characters that occur in phrases, but not in names or forms of address.
-const PHRASE: &str =
-    "我你您他她它们是的了着过说道问答想看听记有没不就也都还要会能可这那哪什怎为在把被让给请快别先再才只一句话";
-/// Endings of Chinese words that often precede a colon and are not speakers.
-const NO_PERSON: [&str; 24] = [
-    "时间", "地点", "原因", "理由", "结果", "条件", "规矩", "问题", "答案", "价钱", "目的", "办法", "方法", "证据",
-    "凶器", "消息", "事实", "意思", "道理", "总之", "其实", "首先", "其次", "最后",
-];
-/// Last characters of Chinese words for roles and occupations.
-const ROLES: &str = "人者兵卒士客郎童婆翁僧尼官吏差役匠夫工女男民警伴员生徒贼匪盗";
-
-/// Words that number the items of a list.
-const NUMBERS: [&str; 26] = [
-    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "first", "second", "third",
-    "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "ii", "iii", "iv", "next", "last", "finally",
-];
-/// Prefixes of Chinese forms of address to a group, which are never speaker labels.
-const ALL_OF_YOU: [&str; 4] = ["各位", "诸位", "列位", "众位"];
 
 /// A possible speaker label at the start of a sentence.
 #[derive(Debug, Clone, Copy)]
@@ -161,10 +85,10 @@ impl<'t> Label<'t> {
     fn could_name(&self) -> bool {
         let name = self.name;
         if name.chars().all(is_han) {
-            let nobody = NO_PERSON.iter().any(|word| name.ends_with(word))
-                || ALL_OF_YOU.iter().any(|word| name.starts_with(word));
-            // Titles such as 先生 and 道长 contain characters of `PHRASE`, so they are removed first.
-            let is_phrase = bare_name(name).contains(|c| PHRASE.contains(c));
+            let nobody = WORDS.chinese_non_speakers.iter().any(|word| name.ends_with(word.as_str()))
+                || WORDS.group_address.iter().any(|word| name.starts_with(word.as_str()));
+            // Titles such as 先生 and 道长 contain characters of `phrase_characters`, so they are removed first.
+            let is_phrase = bare_name(name).contains(|c| WORDS.phrase_characters.contains(c));
             return (2..=5).contains(&name.chars().count()) && !nobody && !is_phrase;
         }
         let words: Vec<&str> = name.split_whitespace().collect();
@@ -175,7 +99,7 @@ impl<'t> Label<'t> {
             && name.starts_with(|c: char| c.is_uppercase() && !is_han(c))
             && words.iter().all(|word| large(word) || matches!(*word, "of" | "the" | "de"))
             && !opens
-            && !NOBODY.contains(&last.as_str())
+            && !contains(&WORDS.english_non_speakers, &last)
     }
 
     /// Returns whether the label numbers a list item, such as `Plan A`, `Rule One` or 第一.
@@ -185,7 +109,7 @@ impl<'t> Label<'t> {
         }
         self.name.split_whitespace().any(|word| {
             let counts = word.chars().count() == 1 || word.chars().all(|c| c.is_ascii_digit());
-            counts || NUMBERS.contains(&word.to_lowercase().as_str())
+            counts || contains(&WORDS.list_numbers, &word.to_lowercase())
         })
     }
 
@@ -195,7 +119,7 @@ impl<'t> Label<'t> {
             return false;
         }
         if self.name.chars().all(is_han) {
-            return self.name.ends_with("小二") || (is_title(self.name) && is_telling(self.name));
+            return self.name.ends_with("小二") || (is_title(self.name) && identifies_speaker(self.name));
         }
         let mut words = self.name.split_whitespace();
         words.next().is_some_and(|first| first == "The" || is_title(first)) && words.next().is_some()
@@ -210,7 +134,7 @@ impl<'t> Label<'t> {
         // Labels of two characters are too often words such as 功夫 or forms of address such as 师兄.
         let role = || {
             let is_long = self.name.chars().all(is_han) && self.name.chars().nth(2).is_some();
-            is_long && (self.name.ends_with(|c| ROLES.contains(c)) || self.has_title())
+            is_long && (self.name.ends_with(|c| WORDS.role_characters.contains(c)) || self.has_title())
         };
         let titled = || !self.name.chars().all(is_han) && self.has_title();
         scripted || self.is_set_off() || role() || titled()
@@ -218,7 +142,7 @@ impl<'t> Label<'t> {
 }
 
 /// Returns whether a name is more than a form of address and so can identify a speaker.
-pub(crate) fn is_telling(name: &str) -> bool {
+pub(crate) fn identifies_speaker(name: &str) -> bool {
     if name.chars().all(is_han) {
         return !bare_name(name).is_empty();
     }

@@ -4,32 +4,12 @@
 
 use serde_json::Value;
 
+use super::words::WORDS;
 use crate::text::{is_closer, is_han, is_mark};
 
 /// Chat template tokens that models leave in their answers. The last two are prefixes of tokens.
 const TOKENS: [&str; 10] =
     ["</s>", "<s>", "<eos>", "<bos>", "<end_of_turn>", "<start_of_turn>", "[/INST]", "[INST]", "<|", "<｜"];
-/// Keys under which models put their reply when they answer in JSON.
-const KEYS: [&str; 14] = [
-    "reply",
-    "speech",
-    "content",
-    "text",
-    "line",
-    "dialogue",
-    "message",
-    "response",
-    "utterance",
-    "say",
-    "回复",
-    "台词",
-    "内容",
-    "对白",
-];
-/// Beginnings of notes to the reader, in lower case; a colon, dash, full stop or closing bracket must follow.
-const NOTES: [&str; 9] = ["out of character", "note", "author's note", "注", "备注", "作者注", "出戏", "戏外", "说明"];
-/// First characters of emphasized Chinese words of one or two characters that are not actions, unlike 点头 and 拱手.
-const STRESSED: &str = "你我他她它您咱谁这那";
 
 /// Extracts a reply from code fences, a tag or JSON. None if it is not wrapped.
 pub(crate) fn unwrapped(text: &str) -> Option<String> {
@@ -58,7 +38,7 @@ pub(crate) fn unwrapped(text: &str) -> Option<String> {
         let mut texts = answer.values().filter_map(Value::as_str);
         texts.next().filter(|_| texts.next().is_none())
     };
-    let said = KEYS.into_iter().find_map(text_of).or_else(only)?;
+    let said = WORDS.reply_keys.iter().find_map(|key| text_of(key)).or_else(only)?;
     let action = ["action", "动作"].into_iter().find_map(text_of).filter(|action| !action.trim().is_empty());
     Some(action.map_or_else(|| said.to_owned(), |action| format!("({}) {said}", action.trim_matches(['(', ')', '*']))))
 }
@@ -119,7 +99,7 @@ pub(crate) fn without_notes(text: &str) -> Option<String> {
 fn is_note(inside: &str) -> bool {
     let inside = inside.trim_start().to_lowercase().replace('’', "'");
     let ends = |rest: &str| rest.trim_start().starts_with([':', '：', '-', '–', '—', '.', '。', ')', ']', '】']);
-    inside.starts_with("ooc") || NOTES.iter().any(|word| inside.strip_prefix(word).is_some_and(ends))
+    inside.starts_with("ooc") || WORDS.notes.iter().any(|word| inside.strip_prefix(word.as_str()).is_some_and(ends))
 }
 
 /// Returns whether a line is a horizontal rule.
@@ -178,7 +158,7 @@ pub(crate) fn actions(text: &str) -> (String, bool) {
 /// begins in lower case or ends its sentence.
 fn is_stressed(inside: &str, after: &str) -> bool {
     if inside.chars().all(is_han) {
-        let is_word = inside.starts_with(|c| STRESSED.contains(c)) || inside.ends_with(['不', '没']);
+        let is_word = inside.starts_with(|c| WORDS.emphasized_characters.contains(c)) || inside.ends_with(['不', '没']);
         return is_word && inside.chars().count() < 3 && after.starts_with(is_han);
     }
     let goes_on = after.trim_start().starts_with(char::is_lowercase) || after.starts_with([',', ';', '\'', '’', '—']);

@@ -8,13 +8,14 @@ mod markup;
 pub(crate) mod reference_filter;
 pub(crate) mod repetition;
 pub(crate) mod speaker_labels;
+mod words;
 mod writing_system;
 
 use self::markup::{
     actions, balanced, is_rule, is_wrapped, speech, split_action, unquoted, unwrapped, without_notes, without_tokens,
 };
-use self::repetition::{Said, is_long, plain};
-use self::speaker_labels::{Own, Speakers};
+use self::repetition::{RepetitionIndex, is_long, plain};
+use self::speaker_labels::{OwnPart, SpeakerNames};
 use self::writing_system::Script;
 use crate::schema::{FormatFault, Language};
 use crate::text::{is_cut, may_refuse, refuses, reveals_model, sentences};
@@ -91,15 +92,15 @@ pub(super) fn spoils(fault: FormatFault) -> bool {
 
 /// The format rules for the replies of one speaker.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Format<'a> {
+pub(super) struct ReplyFormat<'a> {
     /// The language of the conversation.
     pub language: Language,
     /// Names of the speaker and of everyone else. The first of the speaker's names is the one used in the history.
-    pub speakers: Speakers<'a>,
+    pub speakers: SpeakerNames<'a>,
     /// Maximum number of sentences.
     pub max_sentences: u32,
     /// Whether the fictional world contains AI, so that mentioning it is in character.
-    pub artificial: bool,
+    pub world_has_ai: bool,
 }
 
 /// A cleaned reply.
@@ -111,9 +112,9 @@ pub(super) struct Reply {
     pub faults: Vec<String>,
 }
 
-impl Format<'_> {
+impl ReplyFormat<'_> {
     /// Cleans a model's reply and lists its faults. `said` is the conversation so far.
-    pub(super) fn clean(&self, raw: &str, said: &Said) -> Reply {
+    pub(super) fn clean(&self, raw: &str, said: &RepetitionIndex) -> Reply {
         let (text, mended) = self.mend(raw);
         let mut faults: Vec<String> = mended.into_iter().map(|fault| format!("{fault}{MENDED}")).collect();
         faults.extend(self.faults(&text, said).iter().map(ToString::to_string));
@@ -121,7 +122,7 @@ impl Format<'_> {
     }
 
     /// Returns the faults of a cleaned text.
-    pub(super) fn faults(&self, text: &str, said: &Said) -> Vec<FormatFault> {
+    pub(super) fn faults(&self, text: &str, said: &RepetitionIndex) -> Vec<FormatFault> {
         if is_empty(text) {
             return vec![EMPTY];
         }
@@ -130,7 +131,7 @@ impl Format<'_> {
             // An action such as `(sighs)` does not make a refusal in character.
             DECLINES => refuses(&speech(text)),
             MAY_DECLINE => !refuses(&speech(text)) && may_refuse(&speech(text)),
-            REVEALS_AI => !self.artificial && reveals_model(text),
+            REVEALS_AI => !self.world_has_ai && reveals_model(text),
             WRONG_LANGUAGE => writing_system::is_foreign(text, self.language),
             WRAPPED => is_wrapped(text),
             UNBALANCED_PARENTHESES => !balanced(text),
@@ -169,7 +170,7 @@ impl Format<'_> {
         }
         let (above, below) = ruled(&raw);
         mend(RULED_OFF, below);
-        let Own { lines, named, cut } = self.speakers.own(&above);
+        let OwnPart { lines, named, cut } = self.speakers.own(&above);
         mend(OWN_NAME, named);
         mend(SPEAKS_FOR_OTHERS, cut);
         let mut text = String::new();
@@ -273,20 +274,20 @@ fn sentence_ends(text: &str) -> Vec<usize> {
 mod tests {
     use super::*;
 
-    fn format<'a>(language: Language, name: &'a str, others: &'a [&'a str]) -> Format<'a> {
+    fn format<'a>(language: Language, name: &'a str, others: &'a [&'a str]) -> ReplyFormat<'a> {
         // Leaking keeps the test tables simple.
         let own = Box::leak(Box::new([name]));
-        Format { language, speakers: Speakers { own, others }, max_sentences: 2, artificial: false }
+        ReplyFormat { language, speakers: SpeakerNames { own, others }, max_sentences: 2, world_has_ai: false }
     }
 
-    fn check(format: Format<'_>, raw: &str, text: &str, faults: &[&str]) {
-        let reply = format.clean(raw, &Said::default());
+    fn check(format: ReplyFormat<'_>, raw: &str, text: &str, faults: &[&str]) {
+        let reply = format.clean(raw, &RepetitionIndex::default());
         assert_eq!(
             (reply.text.as_str(), reply.faults.iter().map(String::as_str).collect::<Vec<_>>()),
             (text, faults.to_vec())
         );
         // Cleaning is idempotent.
-        assert_eq!(format.clean(&reply.text, &Said::default()).text, reply.text, "{raw}");
+        assert_eq!(format.clean(&reply.text, &RepetitionIndex::default()).text, reply.text, "{raw}");
     }
 
     #[test]
@@ -403,15 +404,15 @@ mod tests {
             (chinese, "（拱手）老奴自当满足您的请求。", &[]),
             (english, "{\"a\": \"b\", \"c\": \"d.\"}", &["wrapped", "cut_ending"]),
         ] {
-            assert_eq!(format.clean(raw, &Said::default()).faults, faults, "{raw}");
+            assert_eq!(format.clean(raw, &RepetitionIndex::default()).faults, faults, "{raw}");
         }
-        let mut said = Said::default();
+        let mut said = RepetitionIndex::default();
         said.add("Ann", "Yes, I know that.");
         assert_eq!(english.clean("Yes, I know that.", &said).faults, ["repeats_history"]);
         said.add("薛嵩", "是的，我知道。");
         assert_eq!(chinese.clean("是的，我知道。", &said).faults, ["repeats_history"]);
-        let artificial = Format { artificial: true, ..english };
-        assert!(artificial.clean("As an AI, I cannot say.", &Said::default()).faults.is_empty());
+        let world_has_ai = ReplyFormat { world_has_ai: true, ..english };
+        assert!(world_has_ai.clean("As an AI, I cannot say.", &RepetitionIndex::default()).faults.is_empty());
     }
 
     #[test]

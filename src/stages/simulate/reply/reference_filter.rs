@@ -7,61 +7,64 @@ use crate::schema::{Attribute, Scene};
 use crate::text::{is_han, plain, sentences, stretches};
 
 /// Minimum length of a match in an example line: 12 letters or 6 Chinese characters. Shorter phrases are common.
-const LINE: usize = 12;
-/// Minimum length of a match in an attribute: 20 letters or 10 Chinese characters. It is higher than [`LINE`] because
+const MIN_LINE: usize = 12;
+/// Minimum length of a match in an attribute: 20 letters or 10 Chinese characters. It is higher than [`MIN_LINE`] because
 /// removing an attribute costs a trait, while removing a line costs one of many examples.
-const TRAIT: usize = 20;
-/// Number of characters by which sentences are indexed; at most `LINE / 2`, so that every indexed sentence has them.
-const OPENING: usize = 6;
+const MIN_ATTRIBUTE: usize = 20;
+/// Number of characters by which sentences are indexed; at most `MIN_LINE / 2`, so that every indexed sentence has them.
+const KEY_LENGTH: usize = 6;
 
 /// The original dialogue of a scene, ignoring punctuation, case and white space.
 #[derive(Debug, Default)]
-pub(crate) struct Original {
+pub(crate) struct ReferenceFilter {
     /// All speeches.
     speeches: BTreeSet<String>,
     /// All speeches, one per line.
     text: String,
-    /// Sentences of at least [`LINE`] by their first [`OPENING`] characters, so that one pass over a text finds them
+    /// Sentences of at least [`MIN_LINE`] by their first [`KEY_LENGTH`] characters, so that one pass over a text finds them
     /// all.
     sentences: BTreeMap<String, Vec<String>>,
 }
 
-impl Original {
+impl ReferenceFilter {
     /// Indexes the dialogue of a scene.
     pub(crate) fn new(scene: &Scene) -> Self {
-        let mut original = Self::default();
-        for said in scene.dialogue.iter().filter_map(|utterance| utterance.speech.as_deref()) {
-            for sentence in sentences(said).into_iter().map(plain).filter(|sentence| length(sentence) >= LINE) {
-                let opening = sentence.chars().take(OPENING).collect();
-                original.sentences.entry(opening).or_default().push(sentence);
+        let mut filter = Self::default();
+        for speech_text in scene.dialogue.iter().filter_map(|utterance| utterance.speech.as_deref()) {
+            for sentence in
+                sentences(speech_text).into_iter().map(plain).filter(|sentence| length(sentence) >= MIN_LINE)
+            {
+                let key = sentence.chars().take(KEY_LENGTH).collect();
+                filter.sentences.entry(key).or_default().push(sentence);
             }
-            let said = plain(said);
-            original.text.push_str(&said);
-            original.text.push('\n');
-            original.speeches.insert(said);
+            let speech_text = plain(speech_text);
+            filter.text.push_str(&speech_text);
+            filter.text.push('\n');
+            filter.speeches.insert(speech_text);
         }
-        original.speeches.remove("");
-        original
+        filter.speeches.remove("");
+        filter
     }
 
     /// Returns whether a line is a speech of the dialogue, contains one of its sentences or is contained in it.
-    pub(crate) fn has(&self, line: &str) -> bool {
+    pub(crate) fn contains(&self, line: &str) -> bool {
         let spoken = speech(line);
         let whole = plain(&spoken);
         let parts = sentences(&spoken).into_iter().map(plain).chain([whole.clone()]);
         self.speeches.contains(&whole)
-            || self.is_told_by(&whole, LINE)
-            || parts.into_iter().any(|part| length(&part) >= LINE && self.text.contains(&part))
+            || self.contains_sentence(&whole, MIN_LINE)
+            || parts.into_iter().any(|part| length(&part) >= MIN_LINE && self.text.contains(&part))
     }
 
     /// Returns an attribute without the sentences that quote the dialogue. None if nothing is left.
-    pub(crate) fn kept_from(&self, attribute: &Attribute) -> Option<Attribute> {
+    pub(crate) fn without_quotations(&self, attribute: &Attribute) -> Option<Attribute> {
         let value = &attribute.value;
         let (mut kept, mut all) = (String::new(), 0);
         for (sentence, stretch) in stretches(value) {
             // Short quotations, such as a name, may equal a whole speech by chance.
-            let told = |quotation: &str| length(&plain(quotation)) >= LINE && self.has(quotation);
-            let quotes = self.is_told_by(&plain(sentence), TRAIT) || quotations(sentence).any(told);
+            let is_quotation = |quotation: &str| length(&plain(quotation)) >= MIN_LINE && self.contains(quotation);
+            let quotes =
+                self.contains_sentence(&plain(sentence), MIN_ATTRIBUTE) || quotations(sentence).any(is_quotation);
             if !quotes {
                 kept.push_str(stretch);
             }
@@ -75,14 +78,14 @@ impl Original {
     }
 
     /// Returns whether a normalized text contains a sentence of the dialogue of at least this length.
-    fn is_told_by(&self, text: &str, least: usize) -> bool {
+    fn contains_sentence(&self, text: &str, least: usize) -> bool {
         if self.sentences.is_empty() {
             return false;
         }
         let starts: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
-        starts.windows(OPENING + 1).any(|window| {
+        starts.windows(KEY_LENGTH + 1).any(|window| {
             let rest = &text[window[0]..];
-            self.sentences.get(&text[window[0]..window[OPENING]]).is_some_and(|sentences| {
+            self.sentences.get(&text[window[0]..window[KEY_LENGTH]]).is_some_and(|sentences| {
                 sentences.iter().any(|sentence| length(sentence) >= least && rest.starts_with(sentence.as_str()))
             })
         })
@@ -113,23 +116,23 @@ mod tests {
     use crate::schema::{Language, Visibility};
     use crate::stages::simulate::fixtures::{attribute, scene};
 
-    fn original(language: Language, speeches: &[&str]) -> Original {
+    fn filter(language: Language, speeches: &[&str]) -> ReferenceFilter {
         let mut scene = scene(language, "book@0", &["Ann"]);
         scene.dialogue.truncate(1);
         let model = scene.dialogue.remove(0);
-        for said in speeches {
+        for speech_text in speeches {
             let mut utterance = model.clone();
-            utterance.speech = Some((*said).to_owned());
+            utterance.speech = Some((*speech_text).to_owned());
             scene.dialogue.push(utterance);
         }
-        Original::new(&scene)
+        ReferenceFilter::new(&scene)
     }
 
     #[test]
     fn a_line_that_overlaps_the_dialogue_is_of_it() {
-        let english = original(Language::En, &["The tide is at four. I'll wait for nobody, sir.", "No."]);
-        let chinese = original(Language::Zh, &["潮水四更才来。船家谁也不等，客官。", "不。"]);
-        for (original, line, expected) in [
+        let english = filter(Language::En, &["The tide is at four. I'll wait for nobody, sir.", "No."]);
+        let chinese = filter(Language::Zh, &["潮水四更才来。船家谁也不等，客官。", "不。"]);
+        for (filter, line, expected) in [
             (&english, "The tide is at four. I’ll wait for nobody, sir!", true),
             (&english, "(yawns) The tide is at four.", true),
             (&english, "Listen. The tide is at four, as ever.", true),
@@ -146,19 +149,19 @@ mod tests {
             (&chinese, "不！", true),
             (&chinese, "不急。潮水还早。", false),
         ] {
-            assert_eq!(original.has(line), expected, "{line}");
+            assert_eq!(filter.contains(line), expected, "{line}");
         }
-        assert!(!original(Language::En, &[]).has("The tide is at four."));
+        assert!(!filter(Language::En, &[]).contains("The tide is at four."));
     }
 
     #[test]
     fn an_attribute_loses_what_it_quotes_and_no_more() {
-        let english = original(
+        let english = filter(
             Language::En,
             &["I will wait for nobody at all.", "The miller.", "A penny either way, sir.", "Dray!"],
         );
-        let chinese = original(Language::Zh, &["船家从来谁也不等的，客官。", "磨坊主。", "老王！"]);
-        for (original, value, expected) in [
+        let chinese = filter(Language::Zh, &["船家从来谁也不等的，客官。", "磨坊主。", "老王！"]);
+        for (filter, value, expected) in [
             (&english, "Curt. I will wait for nobody at all! Proud of her boat.", Some("Curt. Proud of her boat.")),
             (&english, "Says “I will wait for nobody at all” to all.", None),
             (&english, "Curt, as in “penny either way”. Proud.", Some("Proud.")),
@@ -171,7 +174,7 @@ mod tests {
             (&chinese, "磨坊主", Some("磨坊主")),
             (&chinese, "人称「老王」。爱船。", Some("人称「老王」。爱船。")),
         ] {
-            let kept = original.kept_from(&attribute("speech", value, Visibility::Public));
+            let kept = filter.without_quotations(&attribute("speech", value, Visibility::Public));
             assert_eq!(kept.as_ref().map(|kept| kept.value.as_str()), expected, "{value}");
         }
     }

@@ -19,7 +19,7 @@ const SHORT: usize = 10;
 
 /// Index of what has been said in a conversation.
 #[derive(Debug, Default)]
-pub(crate) struct Said {
+pub(crate) struct RepetitionIndex {
     /// For each long sentence, its speakers, each with the number of the last turn in which they said it.
     sentences: HashMap<String, Vec<(String, usize)>>,
     /// Number of turns so far.
@@ -28,7 +28,7 @@ pub(crate) struct Said {
     utterances: HashMap<String, u32>,
 }
 
-impl Said {
+impl RepetitionIndex {
     /// Adds a turn.
     pub(crate) fn add(&mut self, speaker: &str, content: &str) {
         self.lines += 1;
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn a_long_sentence_is_not_said_twice() {
-        let mut said = Said::default();
+        let mut said = RepetitionIndex::default();
         said.add("Bob", "(sits) The bridge was gone before the rain came. Yes.");
         said.add("薛嵩", "(坐下) 雨还没来，桥就已经断了。好。");
         for (speaker, text, repeats) in [
@@ -124,14 +124,14 @@ mod tests {
             ),
             ("雨还没来，桥就已经断了，船也跟着水走了。", "(皱眉) “雨还没来，桥就已经断了，船也跟着水走了？”"),
         ] {
-            let mut said = Said::default();
+            let mut said = RepetitionIndex::default();
             said.add("Bob", text);
             assert!(said.has("Ann", text) && !said.has("Ann", back) && said.has("Bob", back), "{text}");
             said.add("Cid", "So.");
             assert!(said.has("Ann", back), "it was not said in the previous turn: {text}");
         }
         for phrase in ["I don't know what you mean.", "我不知道你在说什么。"] {
-            let mut said = Said::default();
+            let mut said = RepetitionIndex::default();
             said.add("Bob", phrase);
             assert!(!said.has("Ann", phrase) && said.has("Bob", phrase), "{phrase}");
         }
@@ -148,14 +148,14 @@ mod tests {
             ("是。", "(叹气) 是！", 2),
             ("我知道。", "我知道……", 2),
         ] {
-            let mut said = Said::default();
+            let mut said = RepetitionIndex::default();
             for time in 0..4 {
                 assert_eq!(said.has("Ann", again), time >= most, "{text} {time}");
                 said.add("Ann", text);
             }
             assert!(!said.has("Bob", again), "{text}: another speaker may say the same");
         }
-        let mut said = Said::default();
+        let mut said = RepetitionIndex::default();
         said.add("Ann", "Yes, I know that.");
         assert!(!said.has("Ann", "Yes, I know that. He told me."), "the second utterance says more");
     }

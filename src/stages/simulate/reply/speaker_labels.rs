@@ -7,41 +7,11 @@ use crate::text::{is_han, is_mark, is_name, sentences};
 
 use super::label_kinds::Label;
 use super::markup::split_action;
-
-/// Labels of narrators and chat roles that models use when they write a whole script.
-const NARRATORS: [&str; 21] = [
-    "narrator",
-    "narration",
-    "environment",
-    "user",
-    "assistant",
-    "system",
-    "director",
-    "旁白",
-    "叙述",
-    "叙述者",
-    "环境",
-    "用户",
-    "助手",
-    "系统",
-    "导演",
-    "场景",
-    "舞台",
-    "玩家",
-    "话外音",
-    "画外音",
-    "众人",
-];
-/// Further such labels that are also common nouns. They count only from the second line on.
-const LATER: [&str; 4] = ["human", "model", "scene", "player"];
-/// Further such labels that characters also use for their listeners. They count only in an evident script.
-const LISTENERS: [&str; 4] = ["you", "all", "你", "您"];
-/// Labels by which a speaker means itself, as in a list of those present.
-const ITSELF: [&str; 5] = ["me", "i", "us", "我", "我们"];
+use super::words::{WORDS, contains};
 
 /// The known names that a label can refer to.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Speakers<'a> {
+pub(crate) struct SpeakerNames<'a> {
     /// Names and aliases of the speaker.
     pub own: &'a [&'a str],
     /// Names and aliases of everyone else who is present or named in the scene.
@@ -50,7 +20,7 @@ pub(crate) struct Speakers<'a> {
 
 /// The part of a reply that belongs to its speaker.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Own {
+pub(crate) struct OwnPart {
     /// Its parts, each at most one line, without labels.
     pub lines: Vec<String>,
     /// Whether the speaker's own label was removed.
@@ -61,37 +31,37 @@ pub(crate) struct Own {
 
 /// Position of a label in the reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum LabelPosition {
     /// At the start of the reply.
-    Head,
+    ReplyStart,
     /// At the start of a later line.
     Line {
         /// Whether a blank line precedes it.
-        apart: bool,
+        after_blank: bool,
     },
     /// After another sentence on the same line.
-    Within,
+    SameLine,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Whose {
-    Own,
+enum LabelOwner {
+    OwnPart,
     Other,
-    Nobody,
+    Unknown,
 }
 
 /// Evidence from all lines of a reply on whether it is a script.
 #[derive(Debug, Default)]
-struct Look<'t> {
+struct ScriptEvidence<'t> {
     /// Whether a label names a known character or a narrator, or the same name occurs twice (which a list does not do).
-    scripted: bool,
+    is_script: bool,
     /// Names that label more than one line.
-    twice: Vec<&'t str>,
+    repeated_names: Vec<&'t str>,
     /// Whether a line begins with `Me:`, in which case `You:` is not a speaker label.
-    itself: bool,
+    lists_itself: bool,
 }
 
-impl Own {
+impl OwnPart {
     fn push(&mut self, part: &str) {
         let part = part.trim();
         if !part.is_empty() {
@@ -100,32 +70,33 @@ impl Own {
     }
 }
 
-impl Speakers<'_> {
+impl SpeakerNames<'_> {
     /// Extracts the part of a reply that belongs to its speaker. Full-width parentheses must already be ASCII.
-    pub(crate) fn own(&self, reply: &str) -> Own {
-        let mut own = Own::default();
+    pub(crate) fn own(&self, reply: &str) -> OwnPart {
+        let mut own = OwnPart::default();
         let lines = lines(reply);
-        let look = self.look(&lines);
-        for (number, (line, apart)) in lines.iter().enumerate() {
+        let evidence = self.evidence(&lines);
+        for (number, (line, after_blank)) in lines.iter().enumerate() {
             let more = number + 1 < lines.len();
             let mut said = String::new();
             for (index, piece) in pieces(line).into_iter().enumerate() {
-                let place = match (index, number) {
-                    (0, 0) => Place::Head,
-                    (0, _) => Place::Line { apart: *apart },
-                    _ => Place::Within,
+                let position = match (index, number) {
+                    (0, 0) => LabelPosition::ReplyStart,
+                    (0, _) => LabelPosition::Line { after_blank: *after_blank },
+                    _ => LabelPosition::SameLine,
                 };
                 let (lead, rest) = split_action(piece);
-                let label = if place == Place::Head { Label::read(rest) } else { Label::read_later(rest) };
-                let label = label.map(|label| (label, self.whose(label, place, &look)));
-                let begins = matches!(place, Place::Line { .. });
+                let label =
+                    if position == LabelPosition::ReplyStart { Label::read(rest) } else { Label::read_later(rest) };
+                let label = label.map(|label| (label, self.owner_of(label, position, &evidence)));
+                let begins = matches!(position, LabelPosition::Line { .. });
                 let heads = begins && more && is_heading(piece, self.others);
                 if heads || (begins && self.is_act_of_another(line)) {
                     own.cut = true;
-                } else if let Some((_, Whose::Other)) = label {
+                } else if let Some((_, LabelOwner::Other)) = label {
                     own.cut = true;
                     said.push_str(lead);
-                } else if let Some((label, Whose::Own)) = label {
+                } else if let Some((label, LabelOwner::OwnPart)) = label {
                     own.named = true;
                     own.push(&std::mem::take(&mut said));
                     for part in [lead, label.action, label.body] {
@@ -146,68 +117,73 @@ impl Speakers<'_> {
         own
     }
 
-    fn look<'t>(&self, lines: &[(&'t str, bool)]) -> Look<'t> {
-        let mut look = Look::default();
-        let mut heard: Vec<&str> = Vec::new();
+    fn evidence<'t>(&self, lines: &[(&'t str, bool)]) -> ScriptEvidence<'t> {
+        let mut evidence = ScriptEvidence::default();
+        let mut seen: Vec<&str> = Vec::new();
         for (number, (line, _)) in lines.iter().enumerate() {
             let rest = split_action(line).1;
             let Some(label) = (if number == 0 { Label::read(rest) } else { Label::read_later(rest) }) else { continue };
             let lower = label.name.to_lowercase();
             let is = |names: &[&str]| names.iter().any(|known| is_name(label.name, known));
-            let narrates = !label.bare && NARRATORS.contains(&lower.as_str());
+            let narrates = !label.bare && contains(&WORDS.narrators, &lower);
             // Models often begin with the speaker's own label and continue with a list, so the first line is no
             // evidence.
-            look.scripted |= is(self.others) || narrates || (number > 0 && is(self.own));
-            look.itself |= ITSELF.contains(&lower.as_str());
+            evidence.is_script |= is(self.others) || narrates || (number > 0 && is(self.own));
+            evidence.lists_itself |= contains(&WORDS.self_references, &lower);
             if label.is_of_a_script() {
-                if heard.iter().any(|other| same(other, label.name)) {
-                    look.scripted = true;
-                    look.twice.push(label.name);
+                if seen.iter().any(|other| is_same_name(other, label.name)) {
+                    evidence.is_script = true;
+                    evidence.repeated_names.push(label.name);
                 }
-                heard.push(label.name);
+                seen.push(label.name);
             }
         }
-        look
+        evidence
     }
 
-    fn whose(&self, label: Label<'_>, place: Place, look: &Look<'_>) -> Whose {
+    fn owner_of(&self, label: Label<'_>, position: LabelPosition, evidence: &ScriptEvidence<'_>) -> LabelOwner {
         let name = label.name;
-        let exact = |names: &[&str]| names.iter().any(|known| same(name, known));
+        let exact = |names: &[&str]| names.iter().any(|known| is_same_name(name, known));
         let loose = |names: &[&str]| names.iter().any(|known| is_name(name, known));
-        let whose = if exact(self.own) {
-            Whose::Own
+        let owner_of = if exact(self.own) {
+            LabelOwner::OwnPart
         } else if exact(self.others) {
-            Whose::Other
+            LabelOwner::Other
         } else if label.bare && !name.starts_with(char::is_uppercase) && !name.starts_with(is_han) {
-            Whose::Nobody
+            LabelOwner::Unknown
         } else {
             match (loose(self.own), loose(self.others)) {
-                (true, true) if place == Place::Head => Whose::Own,
-                (_, true) => Whose::Other,
-                (true, false) => Whose::Own,
-                (false, false) => Whose::Nobody,
+                (true, true) if position == LabelPosition::ReplyStart => LabelOwner::OwnPart,
+                (_, true) => LabelOwner::Other,
+                (true, false) => LabelOwner::OwnPart,
+                (false, false) => LabelOwner::Unknown,
             }
         };
         let lower = name.to_lowercase();
-        let narrates = !label.bare && NARRATORS.contains(&lower.as_str());
-        match place {
+        let narrates = !label.bare && contains(&WORDS.narrators, &lower);
+        match position {
             // In `I trust one of them. Vosper: no.` the name is not a speaker label.
-            Place::Within if !label.bare && !label.begins_speech() => Whose::Nobody,
-            Place::Within if !name.starts_with(char::is_uppercase) && !name.starts_with(is_han) => Whose::Nobody,
-            _ if whose != Whose::Nobody => whose,
-            _ if narrates => Whose::Other,
-            _ if label.tight => Whose::Nobody,
-            Place::Line { apart } => {
-                let plain = look.scripted || apart || label.is_set_off();
-                let listens = LISTENERS.contains(&lower.as_str()) && plain && !look.itself;
-                let later = LATER.contains(&lower.as_str()) && (plain || label.begins_speech());
-                let again = look.twice.iter().any(|other| same(other, name)) && label.is_of_a_script();
-                let speaks = listens || later || again || label.is_stranger(look.scripted);
-                if speaks { Whose::Other } else { Whose::Nobody }
+            LabelPosition::SameLine if !label.bare && !label.begins_speech() => LabelOwner::Unknown,
+            LabelPosition::SameLine if !name.starts_with(char::is_uppercase) && !name.starts_with(is_han) => {
+                LabelOwner::Unknown
+            }
+            _ if owner_of != LabelOwner::Unknown => owner_of,
+            _ if narrates => LabelOwner::Other,
+            _ if label.tight => LabelOwner::Unknown,
+            LabelPosition::Line { after_blank } => {
+                let plain = evidence.is_script || after_blank || label.is_set_off();
+                let listens = contains(&WORDS.listeners, &lower) && plain && !evidence.lists_itself;
+                let later = contains(&WORDS.later_narrators, &lower) && (plain || label.begins_speech());
+                let again =
+                    evidence.repeated_names.iter().any(|other| is_same_name(other, name)) && label.is_of_a_script();
+                let speaks = listens || later || again || label.is_stranger(evidence.is_script);
+                if speaks { LabelOwner::Other } else { LabelOwner::Unknown }
             }
             // `Mrs. Dunn: listen!` addresses her, and truncating at the start would leave nothing.
-            Place::Head if label.has_title() && (!label.action.is_empty() || look.scripted) => Whose::Other,
-            _ => Whose::Nobody,
+            LabelPosition::ReplyStart if label.has_title() && (!label.action.is_empty() || evidence.is_script) => {
+                LabelOwner::Other
+            }
+            _ => LabelOwner::Unknown,
         }
     }
 
@@ -239,7 +215,7 @@ impl Speakers<'_> {
 }
 
 /// Compares names by letters and digits, ignoring a leading article.
-fn same(one: &str, other: &str) -> bool {
+fn is_same_name(one: &str, other: &str) -> bool {
     let bare = |name: &str| {
         let slug = slug(name);
         slug.strip_prefix("the-").map(str::to_owned).unwrap_or(slug)
@@ -251,17 +227,17 @@ fn same(one: &str, other: &str) -> bool {
 /// Returns whether a line consists only of a name, as in some script formats.
 fn is_heading(line: &str, names: &[&str]) -> bool {
     let bare = line.trim_matches(['*', '_', '#', '[', ']', '【', '】', ' ']);
-    !bare.is_empty() && !bare.ends_with(is_mark) && names.iter().any(|name| same(bare, name))
+    !bare.is_empty() && !bare.ends_with(is_mark) && names.iter().any(|name| is_same_name(bare, name))
 }
 
 /// Returns the non-blank lines of a reply, each with whether a blank line precedes it.
 fn lines(reply: &str) -> Vec<(&str, bool)> {
-    let (mut lines, mut apart) = (Vec::new(), false);
+    let (mut lines, mut after_blank) = (Vec::new(), false);
     for line in reply.lines().map(str::trim) {
         if !line.is_empty() {
-            lines.push((line, apart));
+            lines.push((line, after_blank));
         }
-        apart = line.is_empty();
+        after_blank = line.is_empty();
     }
     lines
 }
@@ -285,14 +261,14 @@ fn pieces(line: &str) -> Vec<&str> {
 mod tests {
     use super::*;
 
-    const ENGLISH: Speakers<'static> = Speakers {
+    const ENGLISH: SpeakerNames<'static> = SpeakerNames {
         own: &["Anselm Vosper", "the Commissioner"],
         others: &["Keziah Marl", "Silas Marl", "Dray", "The Ferryman"],
     };
-    const CHINESE: Speakers<'static> =
-        Speakers { own: &["温仲筹"], others: &["邬水宁", "王德发", "老妓女", "王妈妈", "小红"] };
+    const CHINESE: SpeakerNames<'static> =
+        SpeakerNames { own: &["温仲筹"], others: &["邬水宁", "王德发", "老妓女", "王妈妈", "小红"] };
 
-    fn check(speakers: Speakers<'_>, reply: &str, lines: &[&str], named: bool, cut: bool) {
+    fn check(speakers: SpeakerNames<'_>, reply: &str, lines: &[&str], named: bool, cut: bool) {
         let own = speakers.own(reply);
         assert_eq!(
             (own.lines.iter().map(String::as_str).collect::<Vec<_>>(), own.named, own.cut),
@@ -487,7 +463,7 @@ mod tests {
         }
         // A label that fits both the speaker and another character means the other one, except at the start of the
         // reply.
-        let keziah = Speakers { own: &["Keziah Marl"], others: &["Silas Marl"] };
+        let keziah = SpeakerNames { own: &["Keziah Marl"], others: &["Silas Marl"] };
         check(keziah, "Mrs. Marl: Good day.\nMr. Marl: Hm.", &["Good day."], true, true);
         check(keziah, "Silas Marl: Hm.", &[], false, true);
         for reply in [

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::given::{Form, Given};
+use super::imported::{CharacterFormat, ImportedCharacter};
 use crate::schema::{Attribute, Character, CharacterFile, Language};
 
 /// This program's key in the `extensions` of a card.
@@ -46,12 +46,12 @@ pub fn card(character: &Character) -> Value {
 /// A Tavern card keeps all its keys and values; V1 keys and those of a card without a wrapper move into `data`. The
 /// original of another format is stored unchanged in the card's `extensions`.
 #[must_use]
-pub fn card_of(given: &Given) -> Value {
+pub fn card_of(given: &ImportedCharacter) -> Value {
     match given.form {
-        Form::Tavern => upgraded(&given.original),
-        Form::Own => made(&given.file, None),
-        Form::Coser => made(&given.file, Some(("coser", &given.original))),
-        Form::PingPong => made(&given.file, Some(("ping_pong", &given.original))),
+        CharacterFormat::Tavern => upgraded(&given.original),
+        CharacterFormat::Own => made(&given.file, None),
+        CharacterFormat::Coser => made(&given.file, Some(("coser", &given.original))),
+        CharacterFormat::PingPong => made(&given.file, Some(("ping_pong", &given.original))),
     }
 }
 
@@ -123,7 +123,7 @@ fn file(character: &Character) -> CharacterFile {
 mod tests {
     use super::*;
     use crate::schema::{CharacterType, Visibility};
-    use crate::stages::synthesize::established::given;
+    use crate::stages::synthesize::established::import::import;
 
     fn own() -> CharacterFile {
         let attribute =
@@ -140,8 +140,8 @@ mod tests {
         }
     }
 
-    fn read(value: &Value) -> Given {
-        given::given(Form::of(value), value, "stem", 9).expect("the value is a valid card").remove(0)
+    fn read(value: &Value) -> ImportedCharacter {
+        import(CharacterFormat::detect(value), value, "stem", 9).expect("the value is a valid card").remove(0)
     }
 
     #[test]

@@ -7,97 +7,27 @@ use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use zip::ZipArchive;
 
+use super::container_error::{ContainerError, MOST_BYTES, MOST_TEXT};
 use super::png;
-
-/// Maximum size of a character file in bytes (64 MiB); pictures are the large ones.
-pub const MOST_BYTES: usize = 64 << 20;
-
-/// Maximum size of a card's text in bytes (16 MiB).
-pub(super) const MOST_TEXT: usize = 16 << 20;
 
 /// The keywords of PNG text chunks that contain a card. If both exist, the first one is the newer version.
 const KEYWORDS: [&str; 2] = ["ccv3", "chara"];
 
-/// The reasons why no text can be extracted from a file.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Fault {
-    /// The file exceeds [`MOST_BYTES`].
-    #[error("the file has {bytes} bytes; the limit for a character file is {MOST_BYTES} bytes")]
-    TooLarge {
-        /// Size of the file in bytes.
-        bytes: u64,
-    },
-    /// The PNG has no text chunk with a card.
-    #[error("the PNG contains no character card")]
-    NoCard,
-    /// The PNG ends too early.
-    #[error("the PNG is truncated: it ends within the chunk at byte {offset}, before any character card")]
-    Truncated {
-        /// Byte offset of the last chunk.
-        offset: usize,
-    },
-    /// The checksum of a chunk is wrong.
-    #[error("the PNG is damaged: wrong checksum in the chunk `{kind}` at byte {offset}")]
-    Checksum {
-        /// The chunk type.
-        kind: String,
-        /// Byte offset of the chunk.
-        offset: usize,
-    },
-    /// The text cannot be decompressed, or exceeds the size limit.
-    #[error("failed to decompress the chunk `{keyword}` of the PNG")]
-    Packed {
-        /// The chunk's keyword.
-        keyword: &'static str,
-    },
-    /// The text is not valid base64.
-    #[error("the chunk `{keyword}` of the PNG is not valid base64")]
-    Base64 {
-        /// The chunk's keyword.
-        keyword: &'static str,
-    },
-    /// The archive is damaged, encrypted or has no card.
-    #[error("failed to read `card.json` from the archive: {0}")]
-    Archive(String),
-    /// The text is not UTF-8.
-    #[error("the text is not valid UTF-8")]
-    Encoding,
-}
-
-impl Fault {
-    /// Describes what was expected instead, as a noun phrase.
-    #[must_use]
-    pub const fn expected(&self) -> &'static str {
-        match self {
-            Self::NoCard => {
-                "a PNG with a text chunk `ccv3` or `chara`; image editors and chat programs remove it, so use the file as \
-                 downloaded, or exclude the picture from the pattern"
-            }
-            Self::Truncated { .. } | Self::Checksum { .. } | Self::Packed { .. } | Self::Base64 { .. } => {
-                "an undamaged file; download or export the card again"
-            }
-            Self::TooLarge { .. } => "a card without assets; export it as JSON or PNG",
-            Self::Archive(_) => "a `.charx` archive with `card.json` at its root, not encrypted",
-            Self::Encoding => "TOML or JSON in UTF-8, a PNG with a card, or a `.charx` archive",
-        }
-    }
-}
-
 /// Returns the text of a character file: the card of a PNG, the `card.json` of a `.charx` archive, otherwise the file
 /// itself. The file type is detected from the bytes.
-pub fn text(bytes: Vec<u8>) -> Result<String, Fault> {
+pub fn text(bytes: Vec<u8>) -> Result<String, ContainerError> {
     if bytes.len() > MOST_BYTES {
-        return Err(Fault::TooLarge { bytes: bytes.len() as u64 });
+        return Err(ContainerError::TooLarge { bytes: bytes.len() as u64 });
     }
     let text = if bytes.starts_with(png::SIGNATURE) {
         let (keyword, text) = png::text(&bytes, &KEYWORDS)?;
-        decoded(text).ok_or(Fault::Base64 { keyword })?
+        decoded(text).ok_or(ContainerError::Base64 { keyword })?
     } else if bytes.starts_with(b"PK\x03\x04") {
         archived(&bytes)?
     } else {
         bytes
     };
-    let text = String::from_utf8(text).map_err(|_| Fault::Encoding)?;
+    let text = String::from_utf8(text).map_err(|_| ContainerError::Encoding)?;
     Ok(text.strip_prefix('\u{feff}').map_or(text.clone(), str::to_owned))
 }
 
@@ -117,14 +47,14 @@ fn decoded(mut text: Vec<u8>) -> Option<Vec<u8>> {
     GeneralPurpose::new(&STANDARD, padding).decode(text).ok()
 }
 
-fn archived(bytes: &[u8]) -> Result<Vec<u8>, Fault> {
-    let fault = |error: &dyn std::error::Error| Fault::Archive(error.to_string());
+fn archived(bytes: &[u8]) -> Result<Vec<u8>, ContainerError> {
+    let fault = |error: &dyn std::error::Error| ContainerError::Archive(error.to_string());
     let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(|error| fault(&error))?;
     let entry = archive.by_name("card.json").map_err(|error| fault(&error))?;
     let mut text = Vec::new();
     entry.take(MOST_TEXT as u64 + 1).read_to_end(&mut text).map_err(|error| fault(&error))?;
     if text.len() > MOST_TEXT {
-        return Err(Fault::Archive(format!("the entry exceeds the limit of {MOST_TEXT} bytes")));
+        return Err(ContainerError::Archive(format!("the entry exceeds the limit of {MOST_TEXT} bytes")));
     }
     Ok(text)
 }
@@ -170,16 +100,16 @@ mod tests {
     #[test]
     fn what_cannot_be_taken_out_is_told() {
         let own = |text: &[u8]| picture(&[chunk(*b"tEXt", &[b"chara\0".as_slice(), text].concat())]);
-        assert_eq!(text(own(b"***")), Err(Fault::Base64 { keyword: "chara" }));
-        assert_eq!(text(own(STANDARD.encode([0xff, 0xfe]).as_bytes())), Err(Fault::Encoding));
-        assert_eq!(text(vec![0xff]), Err(Fault::Encoding));
-        assert_eq!(text(vec![b' '; MOST_BYTES + 1]), Err(Fault::TooLarge { bytes: MOST_BYTES as u64 + 1 }));
+        assert_eq!(text(own(b"***")), Err(ContainerError::Base64 { keyword: "chara" }));
+        assert_eq!(text(own(STANDARD.encode([0xff, 0xfe]).as_bytes())), Err(ContainerError::Encoding));
+        assert_eq!(text(vec![0xff]), Err(ContainerError::Encoding));
+        assert_eq!(text(vec![b' '; MOST_BYTES + 1]), Err(ContainerError::TooLarge { bytes: MOST_BYTES as u64 + 1 }));
         for bytes in [
             archive("other.json", b"{}"),
             b"PK\x03\x04broken".to_vec(),
             archive("card.json", &vec![b' '; MOST_TEXT + 1]),
         ] {
-            assert!(matches!(text(bytes), Err(Fault::Archive(_))));
+            assert!(matches!(text(bytes), Err(ContainerError::Archive(_))));
         }
     }
 }

@@ -4,7 +4,8 @@ use std::cmp::Reverse;
 
 use serde_json::{Map, Value};
 
-use super::given::{Fields, Form, Given, Misfit, Parts, language, spoken_lines};
+use super::imported::{CharacterFormat, CharacterParts, ImportError, ImportedCharacter, JsonFields, language};
+use super::spoken_lines::spoken_lines;
 use crate::schema::{Visibility, slug};
 
 /// The tables of a book that map names to characters.
@@ -14,7 +15,7 @@ pub(super) const TABLES: [&str; 2] = ["character_datasets", "character_profiles"
 pub(super) const LIST: &str = "key_characters";
 
 /// Reads at most `most` characters, those with the most lines first, ties in file order.
-pub(super) fn read(fields: &Fields<'_>, stem: &str, most: usize) -> Result<Vec<Given>, Misfit> {
+pub(super) fn read(fields: &JsonFields<'_>, stem: &str, most: usize) -> Result<Vec<ImportedCharacter>, ImportError> {
     let mut people: Vec<(String, String, Value)> = Vec::new();
     for key in TABLES {
         for (name, entry) in fields.table(key)?.into_iter().flatten() {
@@ -30,7 +31,7 @@ pub(super) fn read(fields: &Fields<'_>, stem: &str, most: usize) -> Result<Vec<G
                 people.push((name, format!("/{LIST}/{index}"), entry.clone()));
             }
         }
-        Some(other) => return Err(fields.misfit(LIST, other, "a list of characters")),
+        Some(other) => return Err(fields.type_error(LIST, other, "a list of characters")),
     }
     let is_book = !people.is_empty() || TABLES.iter().chain(&[LIST]).any(|key| fields.value.get(*key).is_some());
     if !is_book {
@@ -40,7 +41,7 @@ pub(super) fn read(fields: &Fields<'_>, stem: &str, most: usize) -> Result<Vec<G
     }
     let book = fields.text("book")?;
     let book = if book.is_empty() { stem } else { book };
-    let mut characters: Vec<Given> = Vec::new();
+    let mut characters: Vec<ImportedCharacter> = Vec::new();
     for (name, pointer, entry) in people {
         // The same character may be in several tables.
         if characters.iter().any(|other| slug(&other.file.name) == slug(&name)) || name.trim().is_empty() {
@@ -51,7 +52,7 @@ pub(super) fn read(fields: &Fields<'_>, stem: &str, most: usize) -> Result<Vec<G
     if characters.is_empty() {
         let message = "the book has no character with a profile".to_owned();
         let expected = "`character_datasets` with a `profile` for each name";
-        return Err(Misfit { pointer: String::new(), message, expected });
+        return Err(ImportError { pointer: String::new(), message, expected });
     }
     characters.sort_by_key(|given| Reverse(said(&given.original)));
     characters.truncate(most);
@@ -64,7 +65,7 @@ fn said(entry: &Value) -> usize {
 }
 
 /// Reads one character. None if it has no profile.
-fn one(name: &str, pointer: &str, entry: &Value, book: Option<&str>) -> Result<Option<Given>, Misfit> {
+fn one(name: &str, pointer: &str, entry: &Value, book: Option<&str>) -> Result<Option<ImportedCharacter>, ImportError> {
     let mut whole = Map::new();
     // `character_profiles` contains plain texts.
     let wrapped = if let Value::String(profile) = entry {
@@ -73,13 +74,16 @@ fn one(name: &str, pointer: &str, entry: &Value, book: Option<&str>) -> Result<O
     } else {
         entry.clone()
     };
-    let fields = Fields { value: &wrapped, pointer };
+    let fields = JsonFields { value: &wrapped, pointer };
     let (profile, description) = (fields.text("profile")?, fields.text("description")?);
     let (experience, motivation) = (fields.text("experience")?, fields.text("motivation")?);
     let language = language([profile, description, experience]);
     let book = book.map(str::to_owned).or_else(|| fields.text("book").ok().map(str::to_owned));
-    let mut parts =
-        Parts { name: name.trim().to_owned(), book: book.filter(|book| !book.is_empty()), ..Parts::default() };
+    let mut parts = CharacterParts {
+        name: name.trim().to_owned(),
+        book: book.filter(|book| !book.is_empty()),
+        ..CharacterParts::default()
+    };
     parts.know(["profile", "人物介绍"], language, profile.to_owned(), Visibility::Public);
     parts.know(["description", "人物描述"], language, description.to_owned(), Visibility::Public);
     parts.know(["experience", "经历"], language, experience.to_owned(), Visibility::Private);
@@ -92,7 +96,7 @@ fn one(name: &str, pointer: &str, entry: &Value, book: Option<&str>) -> Result<O
     if parts.profile.is_empty() {
         return Ok(None);
     }
-    Ok(Some(Given { file: parts.file(language), form: Form::Coser, original: entry.clone() }))
+    Ok(Some(ImportedCharacter { file: parts.file(language), form: CharacterFormat::Coser, original: entry.clone() }))
 }
 
 #[cfg(test)]
@@ -103,7 +107,7 @@ mod tests {
     use crate::schema::Language;
 
     fn names(value: &Value, most: usize) -> Vec<String> {
-        let given = read(&Fields { value, pointer: "" }, "stem", most).unwrap();
+        let given = read(&JsonFields { value, pointer: "" }, "stem", most).unwrap();
         given.into_iter().map(|given| given.file.name).collect()
     }
 
@@ -119,7 +123,7 @@ mod tests {
         }, "key_characters": [{"name": "ada", "description": "again"}, {"name": "Ed", "description": "Ed is new.", "motivation": "To leave."}]});
         assert_eq!(names(&book, 2), ["Cy", "Ada"]);
         assert_eq!(names(&book, 9), ["Cy", "Ada", "Di", "Ed"]);
-        let cy = &read(&Fields { value: &book, pointer: "" }, "stem", 1).unwrap()[0];
+        let cy = &read(&JsonFields { value: &book, pointer: "" }, "stem", 1).unwrap()[0];
         assert_eq!(cy.file.lines, ["The tide is out.", "Go on."]);
         assert_eq!((cy.file.book.as_deref(), cy.file.language), (Some("The Lamp"), Language::En));
         assert_eq!(cy.original, book["character_datasets"]["Cy"]);
@@ -136,8 +140,8 @@ mod tests {
             (json!({"character_datasets": {"A/B": {"profile": 1}}}), "/character_datasets/A~1B/profile"),
             (json!({"key_characters": "x"}), "/key_characters"),
         ] {
-            let misfit = read(&Fields { value: &value, pointer: "" }, "stem", 1).unwrap_err();
-            assert_eq!(misfit.pointer, pointer, "{value}");
+            let type_error = read(&JsonFields { value: &value, pointer: "" }, "stem", 1).unwrap_err();
+            assert_eq!(type_error.pointer, pointer, "{value}");
         }
     }
 }

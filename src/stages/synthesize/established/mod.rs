@@ -4,18 +4,23 @@
 
 mod card;
 mod container;
+mod container_error;
 mod coser;
-mod given;
+mod import;
+mod imported;
 mod macros;
 mod pingpong;
 mod png;
 mod pool;
 mod profile;
+mod spoken_lines;
 mod tavern;
 
 pub use card::{card, card_of};
-pub use container::{Fault, MOST_BYTES, is_wrapped, text};
-pub use given::{Form, Given, Misfit, given};
+pub use container::{is_wrapped, text};
+pub use container_error::{ContainerError, MOST_BYTES};
+pub use import::import;
+pub use imported::{CharacterFormat, ImportError, ImportedCharacter};
 pub use pool::{FEWEST_LINES, Picked, named, pick};
 
 use schemars::JsonSchema;

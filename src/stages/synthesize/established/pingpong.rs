@@ -1,12 +1,13 @@
 //! Imports characters of the `PingPong` benchmark, with the keys `char_name`, `system_prompt`, `example_prompt`,
 //! `initial_message` and `tags`.
 
-use super::given::{Fields, Form, Given, Misfit, Parts, language, spoken_lines};
+use super::imported::{CharacterFormat, CharacterParts, ImportError, ImportedCharacter, JsonFields, language};
 use super::macros::resolved;
+use super::spoken_lines::spoken_lines;
 use crate::schema::{Language, Visibility};
 
 /// Reads a character.
-pub(super) fn read(fields: &Fields<'_>, stem: &str) -> Result<Given, Misfit> {
+pub(super) fn read(fields: &JsonFields<'_>, stem: &str) -> Result<ImportedCharacter, ImportError> {
     let name = fields.text("char_name")?;
     let name = if name.is_empty() { stem } else { name };
     let (prompt, examples) = (fields.text("system_prompt")?, fields.text("example_prompt")?);
@@ -17,7 +18,7 @@ pub(super) fn read(fields: &Fields<'_>, stem: &str) -> Result<Given, Misfit> {
         _ => language([prompt, examples, greeting]),
     };
     let resolve = |text: &str| resolved(text, name, language).trim().to_owned();
-    let mut parts = Parts { name: name.to_owned(), ..Parts::default() };
+    let mut parts = CharacterParts { name: name.to_owned(), ..CharacterParts::default() };
     // The system prompt may contain secrets, so the whole attribute is private.
     parts.know(["description", "人物描述"], language, resolve(prompt), Visibility::Private);
     for text in [examples, greeting] {
@@ -25,13 +26,17 @@ pub(super) fn read(fields: &Fields<'_>, stem: &str) -> Result<Given, Misfit> {
     }
     if parts.profile.is_empty() {
         let message = format!("there is no description of `{name}`");
-        return Err(Misfit {
+        return Err(ImportError {
             pointer: "/system_prompt".to_owned(),
             message,
             expected: "a `system_prompt` that describes the character",
         });
     }
-    Ok(Given { file: parts.file(language), form: Form::PingPong, original: fields.value.clone() })
+    Ok(ImportedCharacter {
+        file: parts.file(language),
+        form: CharacterFormat::PingPong,
+        original: fields.value.clone(),
+    })
 }
 
 /// Removes the turns of others from a text in which turns begin with a name.
@@ -65,8 +70,8 @@ mod tests {
 
     use super::*;
 
-    fn read_(value: &Value) -> Result<Given, Misfit> {
-        read(&Fields { value, pointer: "" }, "stem")
+    fn read_(value: &Value) -> Result<ImportedCharacter, ImportError> {
+        read(&JsonFields { value, pointer: "" }, "stem")
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::io::Read as _;
 
 use flate2::read::ZlibDecoder;
 
-use super::container::{Fault, MOST_TEXT};
+use super::container_error::{ContainerError, MOST_TEXT};
 
 /// The first bytes of every PNG.
 pub(super) const SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
@@ -16,13 +16,13 @@ const FRAME: usize = 12;
 ///
 /// `tEXt`, `zTXt` and `iTXt` chunks are read at any position. Truncation or damage elsewhere in the file is not an
 /// error as long as the text is intact.
-pub(super) fn text(bytes: &[u8], keywords: &[&'static str]) -> Result<(&'static str, Vec<u8>), Fault> {
+pub(super) fn text(bytes: &[u8], keywords: &[&'static str]) -> Result<(&'static str, Vec<u8>), ContainerError> {
     let mut found: Vec<Option<Chunk<'_>>> = vec![None; keywords.len()];
-    let mut fault = Fault::NoCard;
+    let mut fault = ContainerError::NoCard;
     let mut at = SIGNATURE.len();
     while at < bytes.len() {
         let Some(chunk) = Chunk::read(bytes, at) else {
-            fault = Fault::Truncated { offset: at };
+            fault = ContainerError::Truncated { offset: at };
             break;
         };
         if chunk.kind == *b"IEND" {
@@ -39,7 +39,7 @@ pub(super) fn text(bytes: &[u8], keywords: &[&'static str]) -> Result<(&'static 
     let first = found.into_iter().zip(keywords).find_map(|(chunk, keyword)| Some((chunk?, *keyword)));
     let (chunk, keyword) = first.ok_or(fault)?;
     chunk.check()?;
-    let text = chunk.text().ok_or(Fault::Packed { keyword })?;
+    let text = chunk.text().ok_or(ContainerError::Packed { keyword })?;
     Ok((keyword, text))
 }
 
@@ -69,14 +69,14 @@ impl<'a> Chunk<'a> {
         matches!(&self.kind, b"tEXt" | b"zTXt" | b"iTXt").then(|| &self.data[..end])
     }
 
-    fn check(&self) -> Result<(), Fault> {
+    fn check(&self) -> Result<(), ContainerError> {
         let mut hasher = crc32fast::Hasher::new();
         hasher.update(&self.kind);
         hasher.update(self.data);
         if hasher.finalize() == self.checksum {
             return Ok(());
         }
-        Err(Fault::Checksum { kind: String::from_utf8_lossy(&self.kind).into_owned(), offset: self.offset })
+        Err(ContainerError::Checksum { kind: String::from_utf8_lossy(&self.kind).into_owned(), offset: self.offset })
     }
 
     /// Returns the text after the keyword, decompressed.
@@ -136,7 +136,7 @@ pub(super) mod tests {
         encoder.finish().unwrap()
     }
 
-    fn find(bytes: &[u8]) -> Result<(&'static str, String), Fault> {
+    fn find(bytes: &[u8]) -> Result<(&'static str, String), ContainerError> {
         text(bytes, &["ccv3", "chara"]).map(|(keyword, text)| (keyword, String::from_utf8(text).unwrap()))
     }
 
@@ -165,24 +165,24 @@ pub(super) mod tests {
 
     #[test]
     fn damage_is_told_where_it_matters() {
-        assert_eq!(find(&picture(&[])), Err(Fault::NoCard));
+        assert_eq!(find(&picture(&[])), Err(ContainerError::NoCard));
         let whole = picture(&[chunk(*b"tEXt", b"chara\0two")]);
         let place = whole.windows(3).position(|three| three == b"two").unwrap();
         let mut damaged = whole.clone();
         damaged[place] ^= 1;
         let offset = place - b"chara\0".len() - 8;
-        assert_eq!(find(&damaged), Err(Fault::Checksum { kind: "tEXt".to_owned(), offset }));
+        assert_eq!(find(&damaged), Err(ContainerError::Checksum { kind: "tEXt".to_owned(), offset }));
         let mut damaged = whole.clone();
         let pixels = whole.windows(6).position(|six| six == b"pixels").unwrap();
         damaged[pixels] ^= 1;
         assert!(find(&damaged).is_ok(), "damaged pixels do not matter");
-        assert_eq!(find(&whole[..place]), Err(Fault::Truncated { offset }));
+        assert_eq!(find(&whole[..place]), Err(ContainerError::Truncated { offset }));
         assert!(find(&whole[..whole.len() - 5]).is_ok(), "the text is intact");
         let bad = picture(&[chunk(*b"zTXt", b"chara\0\0no zlib")]);
-        assert_eq!(find(&bad), Err(Fault::Packed { keyword: "chara" }));
+        assert_eq!(find(&bad), Err(ContainerError::Packed { keyword: "chara" }));
         let long = packed(&vec![b'a'; MOST_TEXT + 1]);
         let bomb = picture(&[chunk(*b"zTXt", &[b"chara\0\0".as_slice(), &long].concat())]);
-        assert_eq!(find(&bomb), Err(Fault::Packed { keyword: "chara" }));
+        assert_eq!(find(&bomb), Err(ContainerError::Packed { keyword: "chara" }));
     }
 
     proptest! {

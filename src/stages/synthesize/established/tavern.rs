@@ -4,8 +4,9 @@
 use serde_json::Value;
 
 use super::card;
-use super::given::{Fields, Form, Given, Misfit, Parts, language, spoken_lines};
+use super::imported::{CharacterFormat, CharacterParts, ImportError, ImportedCharacter, JsonFields, language};
 use super::macros::resolved;
+use super::spoken_lines::spoken_lines;
 use crate::schema::{CharacterFile, Language, Visibility};
 
 /// Maximum number of characters of a card's lore book that are added to the profile.
@@ -27,10 +28,10 @@ pub(super) fn is_card(value: &Value) -> bool {
 }
 
 /// Reads a card.
-pub(super) fn read(value: &Value, stem: &str) -> Result<Given, Misfit> {
-    let outer = Fields { value, pointer: "" };
+pub(super) fn read(value: &Value, stem: &str) -> Result<ImportedCharacter, ImportError> {
+    let outer = JsonFields { value, pointer: "" };
     let wrapped = outer.table("data")?.is_some();
-    let fields = if wrapped { Fields { value: &value["data"], pointer: "/data" } } else { outer };
+    let fields = if wrapped { JsonFields { value: &value["data"], pointer: "/data" } } else { outer };
     let own_name = if fields.text("name")?.is_empty() { outer.text("name")? } else { fields.text("name")? };
     let nickname = fields.text("nickname")?;
     let name = [own_name, nickname, stem].into_iter().find(|name| !name.is_empty()).unwrap_or_default();
@@ -38,11 +39,11 @@ pub(super) fn read(value: &Value, stem: &str) -> Result<Given, Misfit> {
         Some(file) => file,
         None => character(&fields, name, if nickname.is_empty() { name } else { nickname })?,
     };
-    Ok(Given { file, form: Form::Tavern, original: value.clone() })
+    Ok(ImportedCharacter { file, form: CharacterFormat::Tavern, original: value.clone() })
 }
 
 /// Returns the character that this program stored in a card, unless the card's texts were edited since.
-fn made_here(fields: &Fields<'_>) -> Option<CharacterFile> {
+fn made_here(fields: &JsonFields<'_>) -> Option<CharacterFile> {
     let own = fields.value.get("extensions")?.get(card::EXTENSION)?.get("character")?;
     let file: CharacterFile = serde_json::from_value(own.clone()).ok()?;
     let texts = card::texts(&file);
@@ -50,7 +51,7 @@ fn made_here(fields: &Fields<'_>) -> Option<CharacterFile> {
 }
 
 /// Converts a card to a character. `called` is the value of `{{char}}`.
-fn character(fields: &Fields<'_>, name: &str, called: &str) -> Result<CharacterFile, Misfit> {
+fn character(fields: &JsonFields<'_>, name: &str, called: &str) -> Result<CharacterFile, ImportError> {
     let mut texts = Vec::new();
     for key in TEXTS {
         texts.push(fields.text(key)?);
@@ -59,7 +60,7 @@ fn character(fields: &Fields<'_>, name: &str, called: &str) -> Result<CharacterF
     let language = language(texts.iter().chain(&greetings).copied());
     let text = |key: &str| fields.text(key).map(|text| resolved(text, called, language).trim().to_owned());
 
-    let mut parts = Parts { name: name.to_owned(), ..Parts::default() };
+    let mut parts = CharacterParts { name: name.to_owned(), ..CharacterParts::default() };
     if called != name {
         parts.aliases.push(called.to_owned());
     }
@@ -77,7 +78,7 @@ fn character(fields: &Fields<'_>, name: &str, called: &str) -> Result<CharacterF
     if parts.profile.is_empty() && parts.lines.is_empty() {
         let pointer = fields.pointer.to_owned();
         let message = format!("the card has no description of `{name}`");
-        return Err(Misfit { pointer, message, expected: "a `description`, `personality` or `mes_example`" });
+        return Err(ImportError { pointer, message, expected: "a `description`, `personality` or `mes_example`" });
     }
     if parts.profile.is_empty() {
         // A profile needs at least one attribute, even if there are only lines.
@@ -88,7 +89,12 @@ fn character(fields: &Fields<'_>, name: &str, called: &str) -> Result<CharacterF
 
 /// Adds the entries of the card's lore book up to [`MOST_LORE`] characters: constant entries first, then by
 /// `insertion_order`. Entries that do not fit are skipped.
-fn lore(fields: &Fields<'_>, called: &str, language: Language, parts: &mut Parts) -> Result<(), Misfit> {
+fn lore(
+    fields: &JsonFields<'_>,
+    called: &str,
+    language: Language,
+    parts: &mut CharacterParts,
+) -> Result<(), ImportError> {
     let Some(book) = fields.table("character_book")? else { return Ok(()) };
     // World files have an object of entries instead of a list.
     let entries: Vec<&Value> = match book.get("entries") {
@@ -222,9 +228,9 @@ mod tests {
             (json!({"data": {"first_mes": "", "character_book": "x"}}), "/data/character_book", "is a string"),
             (json!({"spec": "chara_card_v3", "data": {"name": "A"}}), "/data", "no description of `A`"),
         ] {
-            let misfit = read(&card, "stem").unwrap_err();
-            assert_eq!(misfit.pointer, pointer);
-            assert!(misfit.message.contains(told), "{}", misfit.message);
+            let type_error = read(&card, "stem").unwrap_err();
+            assert_eq!(type_error.pointer, pointer);
+            assert!(type_error.message.contains(told), "{}", type_error.message);
         }
     }
 }

@@ -4,9 +4,10 @@ use rand::RngExt as _;
 use rand::seq::IndexedRandom as _;
 use rand_chacha::ChaCha8Rng;
 
-use super::frames::{Slots, capitals, frames, least_said, pick};
-use super::lines::{Candidate, Scale, close};
-use super::talk::{Act, Talk, address, mentions};
+use super::conversation::{ConversationView, SpeechAct, address, mentions};
+use super::line_scoring::{LineCandidate, LineScorer, close};
+use super::phrase_choice::{least_said, pick};
+use super::phrases::{Slots, capitals, frames};
 use crate::llm::OfflineOptions;
 use crate::schema::Language;
 use crate::text::{Sign, asks, likeness, sentences, signs};
@@ -15,34 +16,34 @@ use crate::text::{Sign, asks, likeness, sentences, signs};
 const FITS: f64 = 0.55;
 
 /// The context of one reply.
-pub(super) struct Voice<'a> {
-    pub(super) talk: &'a Talk<'a>,
-    pub(super) scale: &'a Scale<'a>,
+pub(super) struct ReplyAssembly<'a> {
+    pub(super) conversation: &'a ConversationView<'a>,
+    pub(super) scorer: &'a LineScorer<'a>,
     pub(super) slots: &'a Slots,
     /// Maximum number of sentences of the reply.
     pub(super) most: usize,
 }
 
-impl Voice<'_> {
+impl ReplyAssembly<'_> {
     /// Returns the retrieved utterance, or a generic phrase if there is none, and whether it was retrieved.
     pub(super) fn body(
         &self,
-        best: Option<(f64, Candidate)>,
+        best: Option<(f64, LineCandidate)>,
         motives: &[String],
         rng: &mut ChaCha8Rng,
     ) -> (String, bool) {
         if let Some((_, candidate)) = best {
             return (candidate.text, true);
         }
-        let compose = &frames(self.talk.language).compose;
+        let compose = &frames(self.conversation.language).compose;
         let mut pools: Vec<&[String]> = vec![&compose.statement, motives, &compose.question];
-        if let Some(kind) = self.talk.asked.filter(|_| self.talk.is_asked()) {
+        if let Some(kind) = self.conversation.asked.filter(|_| self.conversation.is_asked()) {
             pools.splice(0..0, [kind.say.as_slice(), &compose.question]);
         }
-        let fresh = pools.iter().find_map(|pool| pick(pool, self.slots, self.most, self.talk, rng));
+        let fresh = pools.iter().find_map(|pool| pick(pool, self.slots, self.most, self.conversation, rng));
         let body = fresh.or_else(|| {
             let all: Vec<String> = pools.concat();
-            least_said(&all, self.slots, self.most, self.talk)
+            least_said(&all, self.slots, self.most, self.conversation)
         });
         (body.unwrap_or_default(), false)
     }
@@ -50,27 +51,27 @@ impl Voice<'_> {
     /// Returns a transition from the previous utterance, if `body` does not respond to it.
     pub(super) fn bridge(&self, body: &str, rng: &mut ChaCha8Rng) -> Option<String> {
         // A question to this speaker gets a generic answer of its kind.
-        if self.talk.act() == Act::Question
-            && self.talk.is_asked()
-            && let Some(kind) = self.talk.asked
+        if self.conversation.act() == SpeechAct::Question
+            && self.conversation.is_asked()
+            && let Some(kind) = self.conversation.asked
         {
             let pool = if kind.lead.is_empty() { &kind.say } else { &kind.lead };
-            return if self.talk.is_answered(body) { None } else { self.phrase(pool, body, rng) };
+            return if self.conversation.is_answered(body) { None } else { self.phrase(pool, body, rng) };
         }
-        let fits = self.scale.shared(body) >= FITS || signs(body, self.talk.language, Sign::Greeting) > 0;
-        if self.talk.heard.is_empty() || fits {
+        let fits = self.scorer.shared(body) >= FITS || signs(body, self.conversation.language, Sign::Greeting) > 0;
+        if self.conversation.heard.is_empty() || fits {
             return None;
         }
-        let bridge = &frames(self.talk.language).bridge;
-        let pool = match self.talk.act() {
+        let bridge = &frames(self.conversation.language).bridge;
+        let pool = match self.conversation.act() {
             // A question needs no transition, and questions to others are not answered here.
             _ if asks(body) => return None,
-            Act::Question => return None,
-            Act::Anger => &bridge.anger,
-            Act::Farewell => &bridge.farewell,
-            Act::Thanks => &bridge.thanks,
-            Act::Greeting => &bridge.greeting,
-            Act::Statement => &bridge.statement,
+            SpeechAct::Question => return None,
+            SpeechAct::Anger => &bridge.anger,
+            SpeechAct::Farewell => &bridge.farewell,
+            SpeechAct::Thanks => &bridge.thanks,
+            SpeechAct::Greeting => &bridge.greeting,
+            SpeechAct::Statement => &bridge.statement,
         };
         self.phrase(pool, body, rng)
     }
@@ -79,7 +80,7 @@ impl Voice<'_> {
     pub(super) fn strategy(&self, code: &str, body: &str, rng: &mut ChaCha8Rng) -> (Option<String>, Option<String>) {
         let (lead, tail) = self.shown(code, body, rng);
         // A question to this speaker is answered first.
-        let answers = lead.is_none() && self.talk.is_asked() && !self.talk.is_answered(body);
+        let answers = lead.is_none() && self.conversation.is_asked() && !self.conversation.is_answered(body);
         let lead = if answers { self.bridge(body, rng) } else { lead };
         // Two phrases would drown the utterance; only `CA` keeps the second one, because it passes the turn to another
         // character.
@@ -88,21 +89,21 @@ impl Voice<'_> {
     }
 
     fn shown(&self, code: &str, body: &str, rng: &mut ChaCha8Rng) -> (Option<String>, Option<String>) {
-        let frames = frames(self.talk.language);
+        let frames = frames(self.conversation.language);
         let Some(pool) = frames.strategy.get(code) else { return (self.bridge(body, rng), None) };
-        let shown = |sign| signs(body, self.talk.language, sign) > 0;
+        let shown = |sign| signs(body, self.conversation.language, sign) > 0;
         match code {
             "CR" => {
                 let lead = self.phrase(&frames.echo, body, rng);
                 // Reminders need a few earlier utterances.
-                let remind = lead.is_none() && self.talk.history.len() > 3;
+                let remind = lead.is_none() && self.conversation.history.len() > 3;
                 let tail = if remind { self.phrase(pool, body, rng) } else { None };
                 (lead, tail)
             }
             "FR" if shown(Sign::Fact) => (None, None),
             "RR" if shown(Sign::Reason) => (None, None),
             "PA" if shown(Sign::Feeling) => (None, None),
-            "CA" if asks(body) && self.talk.others.iter().any(|other| mentions(body, other)) => (None, None),
+            "CA" if asks(body) && self.conversation.others.iter().any(|other| mentions(body, other)) => (None, None),
             "PA" if rng.random_bool(0.5) => (self.phrase(pool, body, rng), None),
             _ => (None, self.phrase(pool, body, rng)),
         }
@@ -110,24 +111,24 @@ impl Voice<'_> {
 
     /// Returns a question to the test character that elicits a dimension.
     pub(super) fn elicit(&self, test: &str, code: Option<&str>, body: &str, rng: &mut ChaCha8Rng) -> Option<String> {
-        let frames = frames(self.talk.language);
-        let silent = !self.talk.history.iter().any(|line| line.speaker == test);
+        let frames = frames(self.conversation.language);
+        let silent = !self.conversation.history.iter().any(|line| line.speaker == test);
         let code = code?;
         let pool = frames.opening.get(code).filter(|_| silent).or_else(|| frames.elicit.get(code))?;
         // The question follows the speaker's own utterance, so it refers to a thing mentioned there.
-        let topic = self.talk.things(body).choose(rng).map(|topic| topic.phrase.clone());
+        let topic = self.conversation.things(body).choose(rng).map(|topic| topic.phrase.clone());
         let name = Some(address(test).unwrap_or_else(|| test.to_owned()));
         let slots = Slots { name, topic: topic.or_else(|| self.slots.topic.clone()), own: None };
-        pick(pool, &slots, 1, self.talk, rng)
+        pick(pool, &slots, 1, self.conversation, rng)
     }
 
     /// Picks a phrase of one sentence that is not similar to the utterance beside it.
     fn phrase(&self, pool: &[String], body: &str, rng: &mut ChaCha8Rng) -> Option<String> {
-        pick(pool, self.slots, 1, self.talk, rng).filter(|phrase| likeness(phrase, body) < 0.5)
+        pick(pool, self.slots, 1, self.conversation, rng).filter(|phrase| likeness(phrase, body) < 0.5)
     }
 
     /// Joins the parts of a reply, truncated to `most` sentences, and prepends an action with the probability
-    /// `options.actions`.
+    /// `options.action_rate`.
     pub(super) fn spoken(
         &self,
         lead: Option<String>,
@@ -137,7 +138,7 @@ impl Voice<'_> {
         warm: bool,
         rng: &mut ChaCha8Rng,
     ) -> String {
-        let language = self.talk.language;
+        let language = self.conversation.language;
         let extra = usize::from(lead.is_some()) + usize::from(tail.is_some());
         let kept = sentences(body).into_iter().take(self.most.saturating_sub(extra).max(1)).map(str::to_owned);
         let parts: Vec<String> = lead.into_iter().chain(kept).chain(tail).take(self.most).collect();
@@ -146,7 +147,7 @@ impl Voice<'_> {
         if language == Language::En {
             text = capitals(&text);
         }
-        match self.action(warm, rng).filter(|_| rng.random_bool(chance(options.actions))) {
+        match self.action(warm, rng).filter(|_| rng.random_bool(chance(options.action_rate))) {
             Some(action) if language == Language::Zh => format!("（{action}）{text}"),
             Some(action) => format!("({action}) {text}"),
             None => text,
@@ -155,19 +156,19 @@ impl Voice<'_> {
 
     /// Chooses an action that fits the mood and is not in the history.
     fn action<'b>(&self, warm: bool, rng: &mut ChaCha8Rng) -> Option<&'b str> {
-        let action = &frames(self.talk.language).action;
-        let mood = match self.talk.act() {
+        let action = &frames(self.conversation.language).action;
+        let mood = match self.conversation.act() {
             _ if warm => &action.warm,
-            Act::Question => &action.question,
-            Act::Anger => &action.anger,
-            Act::Thanks | Act::Greeting | Act::Farewell => &action.warm,
-            Act::Statement => &action.any,
+            SpeechAct::Question => &action.question,
+            SpeechAct::Anger => &action.anger,
+            SpeechAct::Thanks | SpeechAct::Greeting | SpeechAct::Farewell => &action.warm,
+            SpeechAct::Statement => &action.any,
         };
         let fresh: Vec<&str> = mood
             .iter()
             .chain(&action.any)
             .map(String::as_str)
-            .filter(|action| !self.talk.history.iter().any(|line| line.content.contains(action)))
+            .filter(|action| !self.conversation.history.iter().any(|line| line.content.contains(action)))
             .collect();
         fresh.choose(rng).copied()
     }

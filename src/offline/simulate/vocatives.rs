@@ -2,38 +2,42 @@
 
 use std::collections::BTreeSet;
 
-use super::frames::capitals;
-use super::talk::{Talk, mentions};
+use super::conversation::{ConversationView, mentions};
+use super::phrases::capitals;
 use crate::schema::Language;
 use crate::text::{content_words, is_han, is_title, lead_word, sentences};
 
 /// Splits a line into sentences and removes vocatives of absent people. Also returns whether one was removed at the
 /// start or end of a sentence.
-pub(super) fn without_calls(line: &str, names: &BTreeSet<String>, talk: &Talk<'_>) -> (Vec<String>, bool) {
+pub(super) fn without_vocatives(
+    line: &str,
+    names: &BTreeSet<String>,
+    conversation: &ConversationView<'_>,
+) -> (Vec<String>, bool) {
     let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
-    let mut uncalled = false;
+    let mut lost_vocative = false;
     let parts = sentences(&line)
         .into_iter()
         .filter_map(|sentence| {
-            let head = call_at_head(sentence, names, talk);
-            let tail = if head == 0 { call_at_tail(sentence, talk) } else { None };
-            uncalled |= head > 0 || tail.is_some();
+            let head = call_at_head(sentence, names, conversation);
+            let tail = if head == 0 { call_at_tail(sentence, conversation) } else { None };
+            lost_vocative |= head > 0 || tail.is_some();
             let rest = &sentence[head..];
             let rest = match tail {
                 Some((start, mark)) => format!("{}{mark}", &rest[..start]),
                 None => rest.trim_start().to_owned(),
             };
-            let rest = without_call_within(&rest, talk);
+            let rest = without_call_within(&rest, conversation);
             rest.chars()
                 .any(char::is_alphanumeric)
-                .then(|| if talk.language == Language::En { capitals(&rest) } else { rest })
+                .then(|| if conversation.language == Language::En { capitals(&rest) } else { rest })
         })
         .collect();
-    (parts, uncalled)
+    (parts, lost_vocative)
 }
 
 /// Removes vocatives of absent people from the middle of an English sentence: a title and a name between two commas.
-fn without_call_within(sentence: &str, talk: &Talk<'_>) -> String {
+fn without_call_within(sentence: &str, conversation: &ConversationView<'_>) -> String {
     let parts: Vec<&str> = sentence.split(", ").collect();
     let names = |part: &str| {
         let words: Vec<&str> = part.split_whitespace().collect();
@@ -47,17 +51,17 @@ fn without_call_within(sentence: &str, talk: &Talk<'_>) -> String {
         let listed = (at.checked_sub(1).is_some_and(|before| names(parts[before])))
             || parts.get(at + 1).is_some_and(|after| names(after) || after.starts_with("and "));
         let within = *at > 0 && at + 1 < parts.len();
-        !within || !names(part) || listed || talk.others.iter().any(|other| mentions(part, other))
+        !within || !names(part) || listed || conversation.others.iter().any(|other| mentions(part, other))
     });
     kept.map(|(_, part)| *part).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the length in bytes of a vocative of an absent person at the start of a sentence, or 0.
-fn call_at_head(sentence: &str, names: &BTreeSet<String>, talk: &Talk<'_>) -> usize {
+fn call_at_head(sentence: &str, names: &BTreeSet<String>, conversation: &ConversationView<'_>) -> usize {
     let Some((head, _)) = sentence.split_once([',', '!', '，', '！']) else { return 0 };
     let mark = sentence[head.len()..].chars().next().map_or(0, char::len_utf8);
     let rest = sentence[head.len() + mark..].trim_start();
-    let present = || talk.others.iter().any(|other| mentions(head, other));
+    let present = || conversation.others.iter().any(|other| mentions(head, other));
     if is_call(head, rest, names) && !present() { head.len() + mark } else { 0 }
 }
 
@@ -70,7 +74,7 @@ fn is_call(head: &str, rest: &str, names: &BTreeSet<String>) -> bool {
         return count <= 5 && (is_title(head) || (to_you && heavy && (2..=3).contains(&count)));
     }
     let words: Vec<&str> = head.split_whitespace().collect();
-    // `And Nether Row, by that scale`: a phrase that begins with a conjunction is not a vocative.
+    // `And Nether Row, by that scorer`: a phrase that begins with a conjunction is not a vocative.
     let capital = words.iter().all(|word| word.starts_with(char::is_uppercase))
         && !words.first().is_some_and(|word| words.len() > 1 && lead_word(word) && !is_title(word));
     // Every sentence begins with a capital, so a vocative needs a title or a known name.
@@ -80,14 +84,14 @@ fn is_call(head: &str, rest: &str, names: &BTreeSet<String>) -> bool {
 
 /// Returns the byte offset of a vocative of an absent person at the end of an English sentence, and the final
 /// punctuation.
-fn call_at_tail<'a>(sentence: &'a str, talk: &Talk<'_>) -> Option<(usize, &'a str)> {
+fn call_at_tail<'a>(sentence: &'a str, conversation: &ConversationView<'_>) -> Option<(usize, &'a str)> {
     let start = sentence.rfind(", ")?;
     let call = &sentence[start + 2..];
     let name = call.trim_end_matches(|c: char| !c.is_alphanumeric());
     let words: Vec<&str> = name.split_whitespace().collect();
     let named = (1..=3).contains(&words.len())
         && words.iter().all(|word| word.starts_with(char::is_uppercase) && *word != "I" && !word.starts_with("I’"));
-    let present = talk.others.iter().any(|other| mentions(name, other));
+    let present = conversation.others.iter().any(|other| mentions(name, other));
     // `A, B, C.` is a list, not a vocative.
     let list = sentence[..start].rsplit(", ").next().is_some_and(|before| before.split_whitespace().count() < 2);
     (named && !present && !list).then(|| (start, &call[name.len()..]))
@@ -119,9 +123,9 @@ mod tests {
     use super::*;
 
     fn cut(line: &str, language: Language, others: &[&'static str]) -> String {
-        let talk = Talk::new(language, "X", others.iter().copied(), "", &[]);
+        let conversation = ConversationView::new(language, "X", others.iter().copied(), "", &[]);
         let names = names(["Here are Dilly and Aunt Kez."].into_iter());
-        without_calls(line, &names, &talk).0.join("|")
+        without_vocatives(line, &names, &conversation).0.join("|")
     }
 
     #[test]

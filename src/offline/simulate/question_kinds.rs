@@ -7,13 +7,14 @@ use serde::Deserialize;
 use crate::schema::{ByLanguage, Language};
 use crate::text::{asks, content_words, sentences};
 
-static KINDS: LazyLock<ByLanguage<Vec<Kind>>> =
-    LazyLock::new(|| toml::from_str(include_str!("answers.toml")).expect("`answers.toml` is embedded and tested"));
+static KINDS: LazyLock<ByLanguage<Vec<QuestionKind>>> = LazyLock::new(|| {
+    toml::from_str(include_str!("question_kinds.toml")).expect("`question_kinds.toml` is embedded and tested")
+});
 
 /// A kind of question.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Kind {
+pub(super) struct QuestionKind {
     /// Its name in the table.
     name: String,
     /// Words that identify the question, separated by `|`; empty for the fallback kind.
@@ -31,12 +32,12 @@ pub(super) struct Kind {
 const ANYWHERE: [&str; 4] = ["feeling", "opinion", "recall", "turn"];
 
 /// Returns the kind of the question with which a text ends. None if its last sentence is not a question.
-pub(super) fn asked(text: &str, language: Language) -> Option<&'static Kind> {
+pub(super) fn asked(text: &str, language: Language) -> Option<&'static QuestionKind> {
     let question = sentences(text).into_iter().next_back().filter(|sentence| asks(sentence))?;
     let kinds = KINDS.get(language);
     let spaced = spaced(question);
     let heads: Vec<String> = question.split([',', ';', ':', '—']).map(head).collect();
-    let fits = |kind: &&Kind| {
+    let fits = |kind: &&QuestionKind| {
         let mut words = kind.asked.split('|').filter(|word| !word.is_empty());
         match language {
             Language::Zh => words.any(|word| question.contains(word)),
@@ -44,9 +45,9 @@ pub(super) fn asked(text: &str, language: Language) -> Option<&'static Kind> {
         }
     };
     // Words of these kinds take precedence over the form of the question.
-    let named = |kind: &&Kind| ANYWHERE.contains(&kind.name.as_str());
+    let named = |kind: &&QuestionKind| ANYWHERE.contains(&kind.name.as_str());
     let first = kinds.iter().filter(named).find(fits);
-    let asks_so = |head: &String, kind: &&Kind| {
+    let asks_so = |head: &String, kind: &&QuestionKind| {
         kind.asked.split('|').any(|word| !word.is_empty() && head.starts_with(&format!(" {word} ")))
     };
     // The first clause decides: `What does it cost, where you live?` does not ask for a place.
@@ -60,7 +61,7 @@ pub(super) fn says(language: Language) -> impl Iterator<Item = &'static String> 
     KINDS.get(language).iter().flat_map(|kind| kind.say.iter().chain(&kind.lead))
 }
 
-impl Kind {
+impl QuestionKind {
     /// Returns whether a text answers a question of this kind: it makes a statement that contains words of an answer or
     /// shares content words with the question.
     pub(super) fn is_answered(&self, question: &str, text: &str, language: Language) -> bool {

@@ -3,18 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
-use rand::seq::IndexedRandom as _;
-use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
 
-use super::answers::says;
-use super::talk::Talk;
+use super::question_kinds::says;
 use crate::schema::{ByLanguage, Language};
-use crate::text::{plain, sentences, topics};
+use crate::text::{plain, topics};
 
-static FRAMES: LazyLock<ByLanguage<Frames>> = LazyLock::new(|| ByLanguage {
-    en: toml::from_str(include_str!("frames.en.toml")).expect("`frames.en.toml` is embedded and tested"),
-    zh: toml::from_str(include_str!("frames.zh.toml")).expect("`frames.zh.toml` is embedded and tested"),
+static FRAMES: LazyLock<ByLanguage<Phrases>> = LazyLock::new(|| ByLanguage {
+    en: toml::from_str(include_str!("phrases.en.toml")).expect("`phrases.en.toml` is embedded and tested"),
+    zh: toml::from_str(include_str!("phrases.zh.toml")).expect("`phrases.zh.toml` is embedded and tested"),
 });
 
 /// Nouns that occur in the phrases themselves.
@@ -22,13 +19,13 @@ static NAMED: LazyLock<ByLanguage<BTreeSet<String>>> =
     LazyLock::new(|| ByLanguage { en: FRAMES.en.named(Language::En), zh: FRAMES.zh.named(Language::Zh) });
 
 /// Normalized beginning and end of each phrase that can replace an utterance.
-static STAND_INS: LazyLock<ByLanguage<Vec<(String, String)>>> =
-    LazyLock::new(|| ByLanguage { en: FRAMES.en.stand_ins(Language::En), zh: FRAMES.zh.stand_ins(Language::Zh) });
+static REPLACEMENTS: LazyLock<ByLanguage<Vec<(String, String)>>> =
+    LazyLock::new(|| ByLanguage { en: FRAMES.en.replacements(Language::En), zh: FRAMES.zh.replacements(Language::Zh) });
 
 /// The phrases of a language. A phrase is one or two complete sentences with slots.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Frames {
+pub(super) struct Phrases {
     /// Short phrases that refer to a thing just mentioned.
     pub(super) echo: Vec<String>,
     /// Transitions from the previous utterance, by its speech act, to an utterance that does not respond to it.
@@ -49,8 +46,8 @@ pub(super) struct Frames {
     pub(super) rating: BTreeMap<String, String>,
 }
 
-impl Frames {
-    fn stand_ins(&self, language: Language) -> Vec<(String, String)> {
+impl Phrases {
+    fn replacements(&self, language: Language) -> Vec<(String, String)> {
         let compose = &self.compose;
         let phrases = [&compose.question, &compose.statement, &compose.motive].into_iter().flatten();
         let ends = |frame: &String| {
@@ -113,7 +110,7 @@ pub(super) struct Action {
 }
 
 /// Returns the phrases of a language.
-pub(super) fn frames(language: Language) -> &'static Frames {
+pub(super) fn frames(language: Language) -> &'static Phrases {
     FRAMES.get(language)
 }
 
@@ -159,51 +156,19 @@ pub(super) fn capitals(text: &str) -> String {
     result
 }
 
-/// Picks a phrase that can be filled, has at most `most` sentences and was not used in this conversation.
-///
-/// Phrases with a topic have five times the weight, since they respond to the conversation.
-pub(super) fn pick(
-    pool: &[String],
-    slots: &Slots,
-    most: usize,
-    talk: &Talk<'_>,
-    rng: &mut ChaCha8Rng,
-) -> Option<String> {
-    let fresh: Vec<(String, f64)> = pool
-        .iter()
-        .filter_map(|frame| Some((frame, slots.fill(frame, talk.language)?)))
-        .filter(|(frame, text)| sentences(text).len() <= most && !talk.has(literal(frame)) && !talk.is_said(text))
-        .map(|(frame, text)| (text, if frame.contains("{topic}") { 5.0 } else { 1.0 }))
-        .collect();
-    fresh.choose_weighted(rng, |(_, weight)| *weight).ok().map(|(text, _)| text.clone())
-}
-
-/// Returns the phrase least similar to any utterance, for use when all phrases have been used.
-pub(super) fn least_said(pool: &[String], slots: &Slots, most: usize, talk: &Talk<'_>) -> Option<String> {
-    pool.iter()
-        .filter_map(|frame| slots.fill(frame, talk.language))
-        .filter(|text| sentences(text).len() <= most)
-        .min_by(|a, b| talk.nearest(a).total_cmp(&talk.nearest(b)))
-}
-
 /// Returns whether a sentence is one of the phrases that replace an utterance.
-pub(super) fn stands_in(sentence: &str, language: Language) -> bool {
+pub(super) fn is_generic(sentence: &str, language: Language) -> bool {
     let plain = plain(sentence);
     let is = |(head, tail): &(String, String)| {
         plain.len() >= head.len() + tail.len() && plain.starts_with(head.as_str()) && plain.ends_with(tail.as_str())
     };
-    STAND_INS.get(language).iter().any(is)
-}
-
-/// Returns the longest part of a phrase between slots.
-fn literal(frame: &str) -> &str {
-    frame.split(['{', '}']).step_by(2).max_by_key(|part| plain(part).chars().count()).unwrap_or_default()
+    REPLACEMENTS.get(language).iter().any(is)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::{Sign, asks, signs};
+    use crate::text::{Sign, asks, sentences, signs};
 
     #[test]
     fn tables_are_full_and_every_frame_can_be_filled() {
@@ -277,7 +242,7 @@ mod tests {
             (Language::Zh, "我若知道就好了。", true),
             (Language::Zh, "账册在柜子里。", false),
         ] {
-            assert_eq!(stands_in(sentence, language), expected, "{sentence}");
+            assert_eq!(is_generic(sentence, language), expected, "{sentence}");
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::lines::length;
+use super::line_scoring::length;
 use crate::schema::Line;
 use crate::text::{asks, content_words, float, pair_likeness, pairs, plain, sentences, spoken};
 
@@ -13,7 +13,7 @@ const ANSWERABLE: usize = 3;
 const TELLING: usize = 10;
 
 /// The position in the original dialogue. Indices refer to the dialogue's lines.
-pub(super) struct Place {
+pub(super) struct DialoguePosition {
     /// The highest index that was said.
     reached: Option<usize>,
     /// The index of the previous utterance, if it is from the dialogue.
@@ -23,7 +23,7 @@ pub(super) struct Place {
     /// All indices that were said.
     said: BTreeSet<usize>,
     /// For each line, how much it depends on the line before it, from 0 to 1.3.
-    leaning: Vec<f64>,
+    dependence: Vec<f64>,
 }
 
 /// A line of the original dialogue, prepared for comparison.
@@ -45,7 +45,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-impl Place {
+impl DialoguePosition {
     pub(super) fn new(dialogue: &[Line], history: &[Line]) -> Self {
         let entries: Vec<Entry<'_>> = dialogue.iter().map(Entry::new).collect();
         let find = |line: &Line| {
@@ -66,7 +66,7 @@ impl Place {
             last: found.last().copied().flatten(),
             recent: found.iter().rev().take(ANSWERABLE).flatten().copied().collect(),
             said,
-            leaning: dialogue.iter().enumerate().map(|(at, line)| leaning(dialogue, at, line)).collect(),
+            dependence: dialogue.iter().enumerate().map(|(at, line)| dependence(dialogue, at, line)).collect(),
         }
     }
 
@@ -76,7 +76,7 @@ impl Place {
         let order = if line >= next { 1.2 - 0.12 * float((line - next).min(12)) } else { -0.2 };
         // An answer makes no sense unless its question was said.
         let asked = line.checked_sub(1).is_some_and(|before| self.recent.contains(&before));
-        let lost = if asked { 0.0 } else { self.leaning.get(line).copied().unwrap_or(0.0) };
+        let lost = if asked { 0.0 } else { self.dependence.get(line).copied().unwrap_or(0.0) };
         order + if self.follows(line) { 1.5 } else { 0.0 } - lost
     }
 
@@ -85,7 +85,7 @@ impl Place {
     pub(super) fn may_be_said(&self, dialogue: &[Line], line: usize) -> bool {
         let text = spoken(&dialogue[line].content);
         let asked = line.checked_sub(1).is_some_and(|before| self.recent.contains(&before));
-        let lost = !asked && self.leaning[line] >= 1.0 && length(text) < TELLING;
+        let lost = !asked && self.dependence[line] >= 1.0 && length(text) < TELLING;
         let stale = Self::answerer(dialogue, line).is_some() && self.said.contains(&(line + 1));
         !lost && !stale
     }
@@ -105,7 +105,7 @@ impl Place {
 
 /// Returns how much a line depends on the line before it: strongly for an answer, weakly for a few words that are not a
 /// question.
-fn leaning(dialogue: &[Line], at: usize, line: &Line) -> f64 {
+fn dependence(dialogue: &[Line], at: usize, line: &Line) -> f64 {
     let Some(before) = at.checked_sub(1).map(|before| &dialogue[before]) else { return 0.0 };
     let text = spoken(&line.content);
     let answers = before.speaker != line.speaker && asks(spoken(&before.content));
@@ -158,7 +158,7 @@ mod tests {
             ),
         ] {
             let dialogue = lines(&dialogue);
-            let after = |history: &[Line]| Place::new(&dialogue, history);
+            let after = |history: &[Line]| DialoguePosition::new(&dialogue, history);
             assert!(after(&lines(&[(asked, other)])).turn(1) < after(&lines(&[(asked, other)])).turn(3));
             let question = after(&dialogue[..1]);
             assert!(question.follows(1) && question.turn(1) > question.turn(3));

@@ -8,7 +8,7 @@ use crate::text::content_words;
 
 static FIELDS: LazyLock<ByLanguage<BTreeMap<String, u32>>> = LazyLock::new(|| {
     let lists: ByLanguage<BTreeMap<String, String>> =
-        toml::from_str(include_str!("fields.toml")).expect("`fields.toml` is embedded and tested");
+        toml::from_str(include_str!("semantic_fields.toml")).expect("`semantic_fields.toml` is embedded and tested");
     ByLanguage { en: marks(&lists.en, Language::En), zh: marks(&lists.zh, Language::Zh) }
 });
 

@@ -3,15 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use super::calls::{bare, without_calls};
-use super::fields::fields_of;
-use super::talk::{Talk, mentions};
+use super::conversation::{ConversationView, mentions};
+use super::semantic_fields::fields_of;
+use super::vocatives::{bare, without_vocatives};
 use crate::schema::Language;
 use crate::text::{Sign, asks, content_words, float, is_han, is_title, lead_word, sentences, signs, spoken};
 
 /// A line, or a part of one, that can be used as a reply.
 #[derive(Debug, Clone)]
-pub(super) struct Candidate {
+pub(super) struct LineCandidate {
     /// The text of the reply.
     pub(super) text: String,
     /// Index of its line.
@@ -21,7 +21,7 @@ pub(super) struct Candidate {
     /// Whether its line continues after it.
     pub(super) cut: bool,
     /// Whether it addresses an absent person whose name was removed.
-    pub(super) uncalled: bool,
+    pub(super) lost_vocative: bool,
 }
 
 /// Returns the candidates among the lines: parts of at most `most` sentences that were not said before, without
@@ -31,22 +31,28 @@ pub(super) fn candidates<'a>(
     names: &BTreeSet<String>,
     most: usize,
     parted: bool,
-    talk: &Talk<'_>,
-) -> Vec<Candidate> {
+    conversation: &ConversationView<'_>,
+) -> Vec<LineCandidate> {
     let mut candidates = Vec::new();
     for (at, line) in lines {
-        let (parts, uncalled) = without_calls(spoken(line), names, talk);
+        let (parts, lost_vocative) = without_vocatives(spoken(line), names, conversation);
         for window in windows(parts.len(), most, parted) {
             let (start, cut) = (window.start, parted && window.end < parts.len());
             let window = &parts[window];
-            let mut text = window.join(if talk.language == Language::En { " " } else { "" });
-            close(&mut text, talk.language);
+            let mut text = window.join(if conversation.language == Language::En { " " } else { "" });
+            close(&mut text, conversation.language);
             // Skip text that is read aloud or quoted: it addresses no one present.
             let closes = [".’", "!’", "?’"].iter().any(|end| text.contains(end)) && !text.contains('‘');
             let reads = closes || text.starts_with(['‘', '“', '「', '『']);
-            if length(&text) >= 2 && !reads && !talk.is_said(&text) {
+            if length(&text) >= 2 && !reads && !conversation.is_said(&text) {
                 let to_you = text.contains(['你', '您']) || has_any(&text, &["you", "your", "you’re", "you’ve"]);
-                candidates.push(Candidate { text, line: at, later: start > 0, cut, uncalled: uncalled && to_you });
+                candidates.push(LineCandidate {
+                    text,
+                    line: at,
+                    later: start > 0,
+                    cut,
+                    lost_vocative: lost_vocative && to_you,
+                });
             }
         }
     }
@@ -109,8 +115,8 @@ const ROTATION: f64 = 0.7;
 
 /// Scores lines against a conversation.
 #[derive(Debug)]
-pub(super) struct Scale<'a> {
-    talk: &'a Talk<'a>,
+pub(super) struct LineScorer<'a> {
+    conversation: &'a ConversationView<'a>,
     /// For each word, the number of the speaker's own lines that contain it.
     counts: BTreeMap<String, usize>,
     lines: usize,
@@ -125,10 +131,10 @@ pub(super) struct Scale<'a> {
     talk_hash: u64,
 }
 
-impl<'a> Scale<'a> {
+impl<'a> LineScorer<'a> {
     /// Prepares the scoring. Counts the words of the speaker's own lines, since a word that occurs in many of them has
     /// little weight.
-    pub(super) fn new(talk: &'a Talk<'a>, lines: impl Iterator<Item = &'a str>) -> Self {
+    pub(super) fn new(conversation: &'a ConversationView<'a>, lines: impl Iterator<Item = &'a str>) -> Self {
         let mut counts = BTreeMap::new();
         let mut total = 0;
         for line in lines {
@@ -137,21 +143,21 @@ impl<'a> Scale<'a> {
                 *counts.entry(word).or_insert(0) += 1;
             }
         }
-        let names = talk.people().flat_map(str::split_whitespace);
-        let said = talk.history.iter().flat_map(|line| line.content.split_whitespace());
-        let known = names.chain(said).chain(talk.situation.split_whitespace()).map(bare).collect();
-        let situation: BTreeSet<String> = content_words(talk.situation).into_iter().collect();
-        let fields = fields_of(&situation, talk.language);
-        let opening = talk.history.first().map_or("", |line| line.content.as_str());
-        let talk_hash = hash(hash(SEED, talk.situation), opening);
-        Self { talk, counts, lines: total, situation, fields, known, absent: BTreeSet::new(), talk_hash }
+        let names = conversation.people().flat_map(str::split_whitespace);
+        let said = conversation.history.iter().flat_map(|line| line.content.split_whitespace());
+        let known = names.chain(said).chain(conversation.situation.split_whitespace()).map(bare).collect();
+        let situation: BTreeSet<String> = content_words(conversation.situation).into_iter().collect();
+        let fields = fields_of(&situation, conversation.language);
+        let opening = conversation.history.first().map_or("", |line| line.content.as_str());
+        let talk_hash = hash(hash(SEED, conversation.situation), opening);
+        Self { conversation, counts, lines: total, situation, fields, known, absent: BTreeSet::new(), talk_hash }
     }
 
     /// Adds the absent people whom the speaker knows, found in the texts on its relations. Lines about them are
     /// penalized unless the conversation names them.
     pub(super) fn knowing<'b>(mut self, relations: impl Iterator<Item = &'b str>) -> Self {
-        if self.talk.language == Language::Zh {
-            self.absent = relations.flat_map(|text| absent(text, self.talk)).collect();
+        if self.conversation.language == Language::Zh {
+            self.absent = relations.flat_map(|text| absent(text, self.conversation)).collect();
         }
         self
     }
@@ -163,9 +169,10 @@ impl<'a> Scale<'a> {
 
     fn shares(&self, words: &BTreeSet<String>) -> f64 {
         let weigh = |heard: &BTreeSet<String>| words.intersection(heard).map(|word| self.weight(word)).sum::<f64>();
-        let heard: f64 = self.talk.words.iter().zip([1.0, 0.5, 0.25]).map(|(heard, part)| part * weigh(heard)).sum();
+        let heard: f64 =
+            self.conversation.words.iter().zip([1.0, 0.5, 0.25]).map(|(heard, part)| part * weigh(heard)).sum();
         // At the start, the situation is the only thing to refer to.
-        let seen = if self.talk.history.len() < 3 { 0.4 } else { 0.15 };
+        let seen = if self.conversation.history.len() < 3 { 0.4 } else { 0.15 };
         ((heard + seen * weigh(&self.situation)) / (3.0 + 0.1 * float(words.len()))).min(1.2)
     }
 
@@ -175,14 +182,14 @@ impl<'a> Scale<'a> {
     }
 
     /// Scores how well a candidate responds to the previous utterance, without regard to a dimension.
-    pub(super) fn fit(&self, candidate: &Candidate) -> f64 {
+    pub(super) fn fit(&self, candidate: &LineCandidate) -> f64 {
         let text = candidate.text.as_str();
-        let language = self.talk.language;
+        let language = self.conversation.language;
         let content: BTreeSet<String> = content_words(text).into_iter().collect();
         let mut fit =
             TAKEN_UP * self.shares(&content) + self.of_one_matter(fields_of(&content, language)) + self.turn(text);
         let shows = |sign| signs(text, language, sign) > 0;
-        let last = self.talk.last();
+        let last = self.conversation.last();
         if asks(last) {
             let wants = |sign| signs(last, language, sign) > 0;
             fit += if wants(Sign::Why) && shows(Sign::Reason) || wants(Sign::World) && shows(Sign::Fact) {
@@ -190,19 +197,19 @@ impl<'a> Scale<'a> {
             } else {
                 0.0
             };
-            let asked = self.talk.is_asked();
+            let asked = self.conversation.is_asked();
             fit += match asks(text) {
                 true if asked => -0.5,
                 true => -0.2,
                 false => 0.1,
             };
-            if asked && self.talk.is_answered(text) {
+            if asked && self.conversation.is_answered(text) {
                 fit += ANSWERS;
             }
         } else if answers(text, language) {
             fit -= 0.4;
         }
-        fit -= if candidate.uncalled { 0.25 } else { 0.0 };
+        fit -= if candidate.lost_vocative { 0.25 } else { 0.0 };
         // The point of a line often comes last.
         fit -= if candidate.cut { 0.2 } else { 0.0 };
         fit -= if candidate.later || !is_scrap(text, language) { 0.0 } else { 0.35 };
@@ -219,14 +226,14 @@ impl<'a> Scale<'a> {
     /// Returns whether a text shares words or a semantic field with the last utterances.
     pub(super) fn is_related(&self, text: &str) -> bool {
         let words: BTreeSet<String> = content_words(text).into_iter().collect();
-        let heard = self.talk.fields.first().copied().unwrap_or(0);
-        self.shares(&words) >= RELATED || fields_of(&words, self.talk.language) & heard != 0
+        let heard = self.conversation.fields.first().copied().unwrap_or(0);
+        self.shares(&words) >= RELATED || fields_of(&words, self.conversation.language) & heard != 0
     }
 
     /// Returns the overlap in semantic fields with the conversation, from 0 to 0.4.
     fn of_one_matter(&self, fields: u32) -> f64 {
         let meets = |others: u32, part: f64| part * f64::from((fields & others).count_ones());
-        let heard = self.talk.fields.iter().zip([0.18, 0.1, 0.05]).map(|(heard, part)| meets(*heard, part));
+        let heard = self.conversation.fields.iter().zip([0.18, 0.1, 0.05]).map(|(heard, part)| meets(*heard, part));
         (heard.sum::<f64>() + meets(self.fields, 0.04)).min(0.4)
     }
 
@@ -240,20 +247,20 @@ impl<'a> Scale<'a> {
     /// Counts references to something not present: `It’s three fingers`, `Hold his foot`, `the bailer` from elsewhere.
     fn pointers(&self, text: &str) -> usize {
         let heads = sentences(text).into_iter().filter(|sentence| self.points(sentence)).count();
-        let things = self.talk.things(text);
+        let things = self.conversation.things(text);
         // Things that were already mentioned are known to the listeners.
         let foreign = things.iter().filter(|thing| {
             let words: Vec<String> = content_words(&thing.noun);
-            !words
-                .iter()
-                .any(|word| self.situation.contains(word) || self.talk.words.iter().any(|heard| heard.contains(word)))
+            !words.iter().any(|word| {
+                self.situation.contains(word) || self.conversation.words.iter().any(|heard| heard.contains(word))
+            })
         });
         heads + foreign.count().div_ceil(2) + usize::from(self.is_of_somebody(text))
     }
 
     /// Returns whether a text refers to a third person whom neither it nor the previous utterance names.
     fn is_of_somebody(&self, text: &str) -> bool {
-        let third = |text: &str| match self.talk.language {
+        let third = |text: &str| match self.conversation.language {
             Language::En => text.split(|c: char| !c.is_alphanumeric()).any(|word| {
                 matches!(
                     word.to_lowercase().as_str(),
@@ -263,11 +270,12 @@ impl<'a> Scale<'a> {
             Language::Zh => text.contains(['他', '她']),
         };
         let named = |text: &str| {
-            third(text) || self.talk.people().any(|person| person != self.talk.name && mentions(text, person))
+            third(text)
+                || self.conversation.people().any(|person| person != self.conversation.name && mentions(text, person))
         };
         third(text)
-            && !named(self.talk.last())
-            && !self.talk.people().any(|person| mentions(text, person))
+            && !named(self.conversation.last())
+            && !self.conversation.people().any(|person| mentions(text, person))
             && self.strangers(text) == 0
     }
 
@@ -280,7 +288,7 @@ impl<'a> Scale<'a> {
             "put", "take", "mind", "give", "bring", "that", "that's", "there", "there's", "then",
         ];
         const CHINESE: &[&str] = &["他", "她", "它", "这", "這", "那", "此", "其"];
-        match self.talk.language {
+        match self.conversation.language {
             Language::En => {
                 let word = sentence.split_whitespace().next().unwrap_or_default().to_lowercase().replace('’', "'");
                 ENGLISH.contains(&word.trim_matches(|c: char| !c.is_alphanumeric() && c != '\''))
@@ -291,7 +299,7 @@ impl<'a> Scale<'a> {
                     let head: String = head.chars().take(length).collect();
                     head.chars().count() == length
                         && is_title(&head)
-                        && !self.talk.people().any(|person| mentions(&head, person) || person.contains(&head))
+                        && !self.conversation.people().any(|person| mentions(&head, person) || person.contains(&head))
                 });
                 called || CHINESE.iter().any(|word| sentence.starts_with(word))
             }
@@ -300,7 +308,7 @@ impl<'a> Scale<'a> {
 
     /// Counts the names in a text that have not occurred in the conversation.
     fn strangers(&self, text: &str) -> usize {
-        if self.talk.language == Language::Zh {
+        if self.conversation.language == Language::Zh {
             return self.absent.iter().filter(|name| text.contains(name.as_str())).count();
         }
         sentences(text)
@@ -313,7 +321,7 @@ impl<'a> Scale<'a> {
 
     /// Scores how well a text shows a dimension; 0 for codes other than the five shipped ones.
     pub(super) fn shows(&self, text: &str, code: &str) -> f64 {
-        let count = |sign| float(signs(text, self.talk.language, sign).min(3));
+        let count = |sign| float(signs(text, self.conversation.language, sign).min(3));
         match code {
             "CR" => 0.8 * self.shared(text) + 0.15 * count(Sign::Recall),
             "FR" => 0.18 * count(Sign::Fact),
@@ -326,15 +334,17 @@ impl<'a> Scale<'a> {
 }
 
 /// Returns possible names of absent people in a Chinese text: runs of three characters, none of them a common one.
-fn absent(text: &str, talk: &Talk<'_>) -> Vec<String> {
+fn absent(text: &str, conversation: &ConversationView<'_>) -> Vec<String> {
     let chars: Vec<char> = text.chars().collect();
     let names = chars.windows(3).filter(|three| three.iter().all(|c| is_han(*c)));
     let names = names.map(|three| three.iter().collect::<String>()).filter(|three| content_words(three).len() > 1);
     let here = |name: &String| {
-        talk.people().any(|person| person.contains(name.as_str()) || name.contains(person))
-            || talk.situation.contains(name)
+        conversation.people().any(|person| person.contains(name.as_str()) || name.contains(person))
+            || conversation.situation.contains(name)
     };
-    names.filter(|name| !here(name) && !talk.history.iter().any(|line| line.content.contains(name.as_str()))).collect()
+    names
+        .filter(|name| !here(name) && !conversation.history.iter().any(|line| line.content.contains(name.as_str())))
+        .collect()
 }
 
 /// Returns whether a text begins with a word that only begins answers.
@@ -393,12 +403,17 @@ mod tests {
 
     fn weighed(language: Language, said: &str, lines: &[&str]) -> Vec<f64> {
         let history = [crate::schema::Line { speaker: "Y".to_owned(), content: said.to_owned(), is_test: false }];
-        let talk = Talk::new(language, "X", ["Y"].into_iter(), "", &history);
-        let scale = Scale::new(&talk, lines.iter().copied());
-        let candidate =
-            |text: &str| Candidate { text: text.to_owned(), line: 0, later: false, cut: false, uncalled: false };
+        let conversation = ConversationView::new(language, "X", ["Y"].into_iter(), "", &history);
+        let scorer = LineScorer::new(&conversation, lines.iter().copied());
+        let candidate = |text: &str| LineCandidate {
+            text: text.to_owned(),
+            line: 0,
+            later: false,
+            cut: false,
+            lost_vocative: false,
+        };
         // The pseudo-random rank is subtracted, as it may hide the difference.
-        lines.iter().map(|line| scale.fit(&candidate(line)) - scale.turn(line)).collect()
+        lines.iter().map(|line| scorer.fit(&candidate(line)) - scorer.turn(line)).collect()
     }
 
     #[test]
@@ -438,9 +453,9 @@ mod tests {
             (Language::Zh, ["我划船。", "我算账。", "我等着。", "我修补。"]),
         ] {
             let first = |situation: &str| {
-                let talk = Talk::new(language, "X", ["Y"].into_iter(), situation, &[]);
-                let scale = Scale::new(&talk, lines.iter().copied());
-                lines.into_iter().max_by(|a, b| scale.turn(a).total_cmp(&scale.turn(b)))
+                let conversation = ConversationView::new(language, "X", ["Y"].into_iter(), situation, &[]);
+                let scorer = LineScorer::new(&conversation, lines.iter().copied());
+                lines.into_iter().max_by(|a, b| scorer.turn(a).total_cmp(&scorer.turn(b)))
             };
             let chosen: BTreeSet<_> = (0..20).map(|scene| first(&format!("{scene}"))).collect();
             assert!(chosen.len() > 2, "{chosen:?}");
@@ -454,10 +469,11 @@ mod tests {
             [crate::schema::Line {
                 speaker: "乙".to_owned(), content: "邬小满来过。".to_owned(), is_test: false
             }];
-        let talk = Talk::new(Language::Zh, "甲", ["祁勉堂"].into_iter(), "", &history);
-        let scale = Scale::new(&talk, std::iter::empty()).knowing(["信服祁勉堂，怕聂崇礼，疼邬小满。"].into_iter());
-        assert_eq!(scale.strangers("聂崇礼不会答应的。"), 1);
-        assert_eq!(scale.strangers("祁勉堂不会答应的，邬小满也不会。"), 0);
+        let conversation = ConversationView::new(Language::Zh, "甲", ["祁勉堂"].into_iter(), "", &history);
+        let scorer = LineScorer::new(&conversation, std::iter::empty())
+            .knowing(["信服祁勉堂，怕聂崇礼，疼邬小满。"].into_iter());
+        assert_eq!(scorer.strangers("聂崇礼不会答应的。"), 1);
+        assert_eq!(scorer.strangers("祁勉堂不会答应的，邬小满也不会。"), 0);
     }
 
     #[test]
@@ -466,9 +482,9 @@ mod tests {
             (Language::En, "The mud is worse. Keep moving.", "The mud is worse."),
             (Language::Zh, "泥比水难走。别站着。", "泥比水难走。"),
         ] {
-            let talk = Talk::new(language, "X", ["Y"].into_iter(), "", &[]);
+            let conversation = ConversationView::new(language, "X", ["Y"].into_iter(), "", &[]);
             let texts = |parted: bool| -> Vec<String> {
-                let found = candidates([(0, line)].into_iter(), &BTreeSet::new(), 3, parted, &talk);
+                let found = candidates([(0, line)].into_iter(), &BTreeSet::new(), 3, parted, &conversation);
                 found.into_iter().map(|candidate| candidate.text).collect()
             };
             assert_eq!(texts(false), [line]);

@@ -8,7 +8,7 @@ const LONGEST_NAME: usize = 60;
 
 /// Checks the names of new characters. Returns an error if one is empty, too long, in the wrong script, or clashes with
 /// another one or with one of `avoid`.
-pub(super) fn of_names(names: &[&str], avoid: &[String], language: Language) -> Result<(), String> {
+pub(super) fn check_names(names: &[&str], avoid: &[String], language: Language) -> Result<(), String> {
     for (index, name) in names.iter().enumerate() {
         if slug(name) == "-" || name.chars().count() > LONGEST_NAME {
             return Err(format!("`{name}` is no name"));
@@ -38,7 +38,7 @@ mod tests {
     #[test]
     fn names_are_checked() {
         let avoid = ["贾宝玉".to_owned(), "Jim Hawkins".to_owned()];
-        let check = |names: &[&str], language| of_names(names, &avoid, language).is_ok();
+        let check = |names: &[&str], language| check_names(names, &avoid, language).is_ok();
         assert!(check(&["Orrie Dace", "Hob Wragg"], Language::En));
         assert!(!check(&["Orrie Dace", "orrie dace"], Language::En));
         assert!(!check(&["JIM HAWKINS"], Language::En));

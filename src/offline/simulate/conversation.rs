@@ -3,9 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use super::answers::{Kind, asked};
-use super::fields::fields_of;
-use super::frames::is_named;
+use super::phrases::is_named;
+use super::question_kinds::{QuestionKind, asked};
+use super::semantic_fields::fields_of;
 use crate::schema::{Language, Line};
 use crate::text::{
     Sign, Topic, asks, content_words, float, is_title, pair_likeness, pairs, plain, sentences, signs, spoken, topics,
@@ -20,7 +20,7 @@ const SAME_SENTENCE: f64 = 0.75;
 
 /// The speech act of the previous utterance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Act {
+pub(super) enum SpeechAct {
     /// Asks a question.
     Question,
     /// Shows anger.
@@ -37,7 +37,7 @@ pub(super) enum Act {
 
 /// Participants and history, prepared for queries.
 #[derive(Debug)]
-pub(super) struct Talk<'a> {
+pub(super) struct ConversationView<'a> {
     pub(super) language: Language,
     /// The participant who speaks next.
     pub(super) name: &'a str,
@@ -52,7 +52,7 @@ pub(super) struct Talk<'a> {
     /// The semantic fields of `heard`, as bit sets.
     pub(super) fields: Vec<u32>,
     /// The kind of question with which the last utterance of another ends, if it does.
-    pub(super) asked: Option<&'static Kind>,
+    pub(super) asked: Option<&'static QuestionKind>,
     said: Vec<Said>,
 }
 
@@ -68,7 +68,7 @@ struct Said {
     sentences: Vec<Vec<(char, char)>>,
 }
 
-impl<'a> Talk<'a> {
+impl<'a> ConversationView<'a> {
     /// Prepares the history for one participant.
     pub(super) fn new(
         language: Language,
@@ -123,21 +123,21 @@ impl<'a> Talk<'a> {
     }
 
     /// Returns the speech act of the last utterance.
-    pub(super) fn act(&self) -> Act {
+    pub(super) fn act(&self) -> SpeechAct {
         let last = self.last();
         let shows = |sign| signs(last, self.language, sign) > 0;
         if shows(Sign::Farewell) {
-            Act::Farewell
+            SpeechAct::Farewell
         } else if asks(last) {
-            Act::Question
+            SpeechAct::Question
         } else if shows(Sign::Anger) && last.contains(['!', '！']) {
-            Act::Anger
+            SpeechAct::Anger
         } else if shows(Sign::Thanks) {
-            Act::Thanks
+            SpeechAct::Thanks
         } else if shows(Sign::Greeting) {
-            Act::Greeting
+            SpeechAct::Greeting
         } else {
-            Act::Statement
+            SpeechAct::Statement
         }
     }
 
@@ -324,7 +324,7 @@ mod tests {
             let asked = |name: &str, question: &str| {
                 let history = [line(ann, said), line(tom, question)];
                 let others = [ann, tom, sue].into_iter().filter(|other| *other != name);
-                Talk::new(language, name, others, "", &history).is_asked()
+                ConversationView::new(language, name, others, "", &history).is_asked()
             };
             assert!(asked(ann, open) && !asked(sue, open), "{language}");
             assert!(asked(sue, named) && !asked(ann, named), "{language}");
@@ -339,8 +339,8 @@ mod tests {
         {
             let topics = |times: usize| {
                 let history = vec![line("Tom", said); times];
-                let talk = Talk::new(language, "Ann", ["Tom"].into_iter(), "", &history);
-                talk.topics().into_iter().map(|topic| topic.noun).collect::<Vec<_>>()
+                let conversation = ConversationView::new(language, "Ann", ["Tom"].into_iter(), "", &history);
+                conversation.topics().into_iter().map(|topic| topic.noun).collect::<Vec<_>>()
             };
             assert_eq!(topics(1), [topic]);
             assert!(topics(WORN).is_empty(), "{language}");
@@ -349,8 +349,8 @@ mod tests {
 
     #[test]
     fn what_is_said_of_a_thing_is_no_part_of_it() {
-        let talk = Talk::new(Language::En, "Ann", ["Tom"].into_iter(), "", &[]);
-        let things = |text: &str| talk.things(text).into_iter().map(|topic| topic.noun).collect::<Vec<_>>();
+        let conversation = ConversationView::new(Language::En, "Ann", ["Tom"].into_iter(), "", &[]);
+        let things = |text: &str| conversation.things(text).into_iter().map(|topic| topic.noun).collect::<Vec<_>>();
         assert!(things("It makes my food cold.").is_empty());
         assert!(things("It makes a lady energetic.").is_empty());
         assert_eq!(things("It is in the cold cellar."), ["cold cellar"]);

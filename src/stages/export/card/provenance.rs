@@ -1,0 +1,114 @@
+//! How the data set was made: books, models, settings, dimensions, prompts and cost.
+
+use std::fmt::Write as _;
+
+use super::count_tables::{balance, rejects, scores};
+use super::markdown::cell;
+use super::metadata::CardMetadata;
+use crate::stages::export::amounts::{dollars, percent, thousands};
+use crate::stages::export::markers::{self, marked};
+use crate::stages::export::report::AskCost;
+use crate::stages::export::role_tables;
+use crate::stages::export::tally::Table;
+
+pub(super) fn provenance(about: &CardMetadata, tables: &[Table]) -> String {
+    let mut text = format!("## How it was made\n\nBy dramaturg {}, with seed {}.\n\n", about.version, about.seed);
+    if !about.books.is_empty() {
+        text.push_str("| book | title | language | licence | source |\n|---|---|---|---|---|\n");
+        for book in &about.books {
+            let license = cell(book.license.as_deref().unwrap_or("not stated"));
+            let source = cell(book.source.as_deref().unwrap_or(""));
+            let _ = writeln!(
+                text,
+                "| {} | {} | {} | {license} | {source} |",
+                cell(&book.slug),
+                cell(&book.title),
+                book.language
+            );
+        }
+        text.push('\n');
+    }
+    if !about.parts.is_empty() {
+        text.push_str("| part | name | model |\n|---|---|---|\n");
+        for part in &about.parts {
+            let _ = writeln!(text, "| {} | {} | {} |", cell(&part.part), cell(&part.name), cell(&part.model));
+        }
+        text.push('\n');
+    }
+    let _ = write!(
+        text,
+        "Each test character plays conversations with each source model until every dimension has been counted τ = {} \
+         times. The turns before each of its test turns target a dimension with probability {}, and conversations are \
+         played in batches of {}. At each test turn the source model and the base model both reply, and the judge \
+         names the dimension that fits and gives a score σ, from 1 (source much better) to 5 (base much better). The \
+         source model's reply stays in the history at σ ≤ {}. A turn with σ ≤ {} in a conversation that passed every \
+         filter becomes a sample.\n\n",
+        about.tau, about.emphasis, about.batch_size, about.keep_source, about.sample
+    );
+    text.push_str(&dimensions(about));
+    text.push_str(&role_tables::section(&about.roles));
+    for table in tables {
+        match table.config {
+            "samples" => text.push_str(&marked(markers::BALANCE, &format!("\n{}", balance(about, table)))),
+            "conversations" => text.push_str(&scores(&table.tally)),
+            "rejected" => text.push_str(&rejects(&table.tally)),
+            _ => {}
+        }
+    }
+    text.push_str(&prompts(about));
+    text
+}
+
+/// Returns the usage by stage.
+pub(super) fn cost(charges: &[AskCost]) -> String {
+    if charges.is_empty() {
+        return String::new();
+    }
+    let head = "| stage | calls | prompt tokens | completion tokens | cost |\n|---|---:|---:|---:|---:|\n";
+    let mut text = format!("## Cost\n\n{head}");
+    let all = AskCost::sum(charges);
+    let stages = AskCost::by_stage(charges);
+    for (stage, charge) in stages.iter().map(|(stage, charge)| (*stage, charge)).chain([("all", &all)]) {
+        let (calls, cost) = (thousands(charge.calls), dollars(charge.usd));
+        let (prompt, completion) = (thousands(charge.prompt), thousands(charge.completion));
+        let _ = writeln!(text, "| {stage} | {calls} | {prompt} | {completion} | {cost} |");
+    }
+    if all.estimated > 0 {
+        let share = percent(all.estimated, all.prompt + all.completion);
+        let _ = write!(text, "\n{share} of the tokens are estimates, because the servers did not report counts.\n");
+    }
+    text.push('\n');
+    text
+}
+
+fn dimensions(about: &CardMetadata) -> String {
+    if about.dimensions.is_empty() {
+        return String::new();
+    }
+    let mut text = "| dimension | name | 名称 |\n|---|---|---|\n".to_owned();
+    for dimension in &about.dimensions {
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} |",
+            cell(&dimension.code),
+            cell(&dimension.name.en),
+            cell(&dimension.name.zh)
+        );
+    }
+    text.push('\n');
+    text
+}
+
+/// Lists the prompt templates and their hashes in a collapsed section.
+fn prompts(about: &CardMetadata) -> String {
+    if about.prompts.is_empty() {
+        return String::new();
+    }
+    let mut text = "<details><summary>Prompt templates and their BLAKE3 hashes</summary>\n\n".to_owned();
+    text.push_str("| template | BLAKE3 |\n|---|---|\n");
+    for (name, hash) in &about.prompts {
+        let _ = writeln!(text, "| {} | `{hash}` |", cell(name));
+    }
+    text.push_str("\n</details>\n\n");
+    text
+}

@@ -1,0 +1,53 @@
+//! The calls and tokens of each stage and ask.
+
+use serde::Serialize;
+
+use super::limits::NAME;
+use crate::stages::export::amounts::{dollars, percent};
+use crate::stages::export::report::cost::AskCost;
+use crate::stages::export::report::plots::{self, TOKENS};
+use crate::stages::export::report::sanitize::line;
+
+#[derive(Debug, Serialize)]
+pub(super) struct CostRow {
+    what: String,
+    model: String,
+    calls: u64,
+    failed: u64,
+    reasks: u64,
+    prompt: u64,
+    cached: String,
+    cacheable: String,
+    completion: u64,
+    usd: String,
+}
+
+impl CostRow {
+    pub(super) fn new(what: &str, charge: &AskCost) -> Self {
+        Self {
+            what: line(what, NAME),
+            model: line(&charge.model, NAME),
+            calls: charge.calls,
+            failed: charge.failed,
+            reasks: charge.reasks,
+            prompt: charge.prompt,
+            cached: percent(charge.cached, charge.prompt),
+            cacheable: percent(charge.cacheable, charge.prompt),
+            completion: charge.completion,
+            usd: dollars(charge.usd),
+        }
+    }
+}
+
+pub(super) fn by_stage(charges: &[AskCost]) -> Vec<CostRow> {
+    AskCost::by_stage(charges).iter().map(|(stage, charge)| CostRow::new(stage, charge)).collect()
+}
+
+pub(super) fn token_plot(charges: &[AskCost]) -> Option<String> {
+    let row = |(stage, charge): &(&str, AskCost)| {
+        let fresh = charge.prompt.saturating_sub(charge.cacheable);
+        ((*stage).to_owned(), vec![charge.cacheable, fresh, charge.completion])
+    };
+    let rows: Vec<(String, Vec<u64>)> = AskCost::by_stage(charges).iter().map(row).collect();
+    (!rows.is_empty()).then(|| plots::stacks(&rows, TOKENS, false))
+}
