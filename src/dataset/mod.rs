@@ -13,10 +13,12 @@ mod validate;
 
 pub use add_judges::{Rejudge, Rejudged, rejudge};
 pub use card_update::{CardError, CardRows, ConfigSplits, read_card_rows, update_card};
-pub use convert::{CONFIGS, Form, Format, Frame, Lines, RoleConversion, TableConversion, forms};
+pub use convert::{
+    ConfigFrame, FormattedRows, ROLE_CONFIGS, RoleConversion, RoleFormat, TableConversion, TableFormat, convert_tables,
+};
 pub use diff::{Change, Changes, Moved, RowChanges, changes};
 pub use error::DatasetError;
 pub use pool::{AdditionError, PoolCheck, check_pool, own_scenes, pool_path};
 pub use rejects_diff::LeftOutChanges;
 pub use split::{SplitError, SplitOptions, SplitOutcome, split_dataset};
-pub use validate::{Audit, AuditFinding, audit};
+pub use validate::{Audit, AuditFinding, Remedy, audit};

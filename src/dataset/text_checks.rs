@@ -4,14 +4,14 @@
 use super::pool::scene_checks::SenseFault;
 use super::validate::{tells, told};
 use crate::schema::{Scene, Visibility};
-use crate::text::{damage, secrets};
+use crate::text::{find_mojibake, secrets};
 
 /// Returns the problems of a text, each with its check.
 pub(crate) fn of_text(text: &str) -> impl Iterator<Item = (&'static str, String)> {
     let secrets = secrets(text).into_iter();
     let secrets =
         secrets.map(|secret| ("secret", format!("the text looks like {}: `{}`", secret.kind, secret.hint(text))));
-    secrets.chain(damage(text).into_iter().map(|sign| {
+    secrets.chain(find_mojibake(text).into_iter().map(|sign| {
         let times = if sign.count == 1 { "once".to_owned() } else { format!("{} times", sign.count) };
         let at = text[..sign.first].chars().count();
         ("text", format!("the text has {} {times}, first at character {at}", sign.kind))

@@ -12,7 +12,9 @@ use serde::Deserialize;
 use crate::llm::{Offline, OfflineAnswer};
 use crate::schema::{ByLanguage, Language};
 use crate::stages::select::{Judge, Judgement};
-use crate::text::{Sign, asks, content_words, float, likeness, pairs, plain, sentences, signs, spoken};
+use crate::text::{
+    SpeechMarker, asks, content_words, count_speech_markers, float, likeness, pairs, plain, sentences, spoken,
+};
 
 static PHRASES: LazyLock<ByLanguage<Phrases>> =
     LazyLock::new(|| toml::from_str(include_str!("select.toml")).expect("`offline.toml` is embedded and tested"));
@@ -170,8 +172,8 @@ impl<'a> Context<'a> {
         Self { ask, last, recent, earlier }
     }
 
-    fn count(&self, text: &str, sign: Sign) -> f64 {
-        float(signs(text, self.ask.language, sign))
+    fn count(&self, text: &str, sign: SpeechMarker) -> f64 {
+        float(count_speech_markers(text, self.ask.language, sign))
     }
 
     /// Returns how much the context calls for a dimension, in standard deviations from the mean over conversations.
@@ -183,18 +185,22 @@ impl<'a> Context<'a> {
         let score = match code {
             "CR" => {
                 let known = self.recent.first().map_or(0, |words| words.intersection(&self.earlier).count());
-                near(Sign::Recall) + 0.4 * float(known.min(5))
+                near(SpeechMarker::Recall) + 0.4 * float(known.min(5))
             }
-            "FR" => asked * near(Sign::World) + 0.5 * near(Sign::Fact),
-            "RR" => 1.5 * asked * near(Sign::Why) + 0.7 * near(Sign::Reason),
+            "FR" => asked * near(SpeechMarker::World) + 0.5 * near(SpeechMarker::Fact),
+            "RR" => 1.5 * asked * near(SpeechMarker::Why) + 0.7 * near(SpeechMarker::Reason),
             "CA" => {
                 let recent = self.ask.history.iter().rev().take(4).map(|line| &line.speaker).collect::<BTreeSet<_>>();
                 let stalls = f64::from(u8::from(self.recent.first().is_some_and(|words| words.len() < 4)));
                 let opens = f64::from(u8::from(self.ask.history.len() < 3));
                 let several = f64::from(u8::from(recent.len() > 2));
-                near(Sign::Greeting) + 0.2 * near(Sign::Turn) + 0.5 * opens + 0.6 * stalls + 0.3 * several
+                near(SpeechMarker::Greeting)
+                    + 0.2 * near(SpeechMarker::Turn)
+                    + 0.5 * opens
+                    + 0.6 * stalls
+                    + 0.3 * several
             }
-            "PA" => near(Sign::Feeling) + near(Sign::Thanks) + near(Sign::Anger),
+            "PA" => near(SpeechMarker::Feeling) + near(SpeechMarker::Thanks) + near(SpeechMarker::Anger),
             _ => return 0.0,
         };
         let (usual, spread) = usual(code, self.ask.language);
@@ -224,7 +230,7 @@ impl<'a> Context<'a> {
 
     /// Counts the evidence for a dimension in a reply.
     fn shown(&self, speech: &str, words: &BTreeSet<String>, code: &str) -> usize {
-        let count = |sign| signs(speech, self.ask.language, sign);
+        let count = |sign| count_speech_markers(speech, self.ask.language, sign);
         let taken = || {
             words
                 .iter()
@@ -232,14 +238,14 @@ impl<'a> Context<'a> {
                 .count()
         };
         match code {
-            "CR" => taken() + count(Sign::Recall),
-            "FR" => count(Sign::Fact),
-            "RR" => count(Sign::Reason),
+            "CR" => taken() + count(SpeechMarker::Recall),
+            "FR" => count(SpeechMarker::Fact),
+            "RR" => count(SpeechMarker::Reason),
             "CA" => {
                 let named = self.ask.others.iter().filter(|other| calls(speech, &other.name)).count();
-                2 * usize::from(asks(speech)) + named + usize::from(count(Sign::Turn) > 0)
+                2 * usize::from(asks(speech)) + named + usize::from(count(SpeechMarker::Turn) > 0)
             }
-            "PA" => count(Sign::Feeling) + count(Sign::Thanks),
+            "PA" => count(SpeechMarker::Feeling) + count(SpeechMarker::Thanks),
             _ => taken(),
         }
     }

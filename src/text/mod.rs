@@ -20,25 +20,25 @@ mod words;
 
 pub use calendar::{DAYS, MONTHS};
 pub use language::{main_language, other_language};
-pub use mojibake::{Damage, damage};
+pub use mojibake::{Mojibake, find_mojibake};
 pub use names::PlainName;
 pub use offsets::{CodePoints, count_code_points, single_spaced};
 pub use paragraphs::{Shape, is_wrapped, paragraph_starts};
 pub use refusals::{
-    bare_name, declines, has_name, is_cut, is_name, label, may_refuse, name_words, refuses, reveals_model,
+    bare_name, declines, has_name, is_name, is_truncated, label, may_refuse, name_words, refuses, reveals_model,
 };
 pub use secrets::{Secret, secrets};
-pub use speaker_cues::{Cue, CueMark, cue, is_several};
-pub use speech_acts::{Sign, asks, signs};
+pub use speaker_cues::{CueLine, CueSeparator, is_group_name, parse_cue_line};
+pub use speech_acts::{SpeechMarker, asks, count_speech_markers};
 pub use topics::{Topic, topics};
-pub use words::{content_words, is_title, lead_word, plain};
+pub use words::{content_words, is_sentence_opener, is_title, plain};
 
 use words::{WORDS, latin_words};
 
 use crate::schema::Language;
 
 /// The placeholder for book text that may not be published, in rows of a data set.
-pub const LEFT_OUT: &str = "[…]";
+pub const OMITTED_TEXT: &str = "[…]";
 
 /// Characters that may follow the final mark of a sentence.
 const CLOSERS: [char; 10] = ['”', '’', '"', '\'', '」', '』', '）', ')', '》', '】'];
@@ -81,7 +81,7 @@ pub fn sentences(text: &str) -> Vec<&str> {
 
 /// Returns the sentences of a text. Each comes with all of the text since the previous one, including white space and
 /// marks without words. Text after the last sentence is omitted.
-pub fn stretches(text: &str) -> impl Iterator<Item = (&str, &str)> {
+pub fn sentences_with_gaps(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut at = 0;
     sentences(text).into_iter().map(move |sentence| {
         let start = at;
@@ -98,7 +98,7 @@ pub const fn is_mark(c: char) -> bool {
 
 /// Whether a character closes a quotation.
 #[must_use]
-pub const fn is_closer(c: char) -> bool {
+pub const fn is_closing_quote(c: char) -> bool {
     matches!(c, '"' | '”' | '’' | '」' | '』' | '》')
 }
 
@@ -191,7 +191,7 @@ pub fn float(count: usize) -> f64 {
 
 /// Checks the language of a text by the share of its letters that are Chinese characters. The error is written for the
 /// model that wrote the text.
-pub fn of_language(text: &str, language: Language) -> Result<(), String> {
+pub fn check_language(text: &str, language: Language) -> Result<(), String> {
     let (mut letters, mut chinese) = (0_u32, 0_u32);
     for c in text.chars().filter(|c| c.is_alphabetic()) {
         letters += 1;
@@ -266,7 +266,7 @@ mod tests {
             ("她在 Radio 4 听过一次", Language::Zh, true),
             ("…", Language::En, false),
         ] {
-            assert_eq!(of_language(text, language).is_ok(), right, "{text} as {language}");
+            assert_eq!(check_language(text, language).is_ok(), right, "{text} as {language}");
         }
     }
 

@@ -4,7 +4,7 @@ use memchr::memmem;
 
 /// A kind of damage found in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Damage {
+pub struct Mojibake {
     /// What was found.
     pub kind: &'static str,
     /// The number of occurrences.
@@ -18,12 +18,12 @@ const MISREAD: [&str; 6] = ["â€™", "â€œ", "â€\u{9d}", "â€“", "�
 
 /// Returns the kinds of damage in a text.
 #[must_use]
-pub fn damage(text: &str) -> Vec<Damage> {
+pub fn find_mojibake(text: &str) -> Vec<Mojibake> {
     let mut found = Vec::new();
     let mut add = |kind, signs: &[&str]| {
         let places: Vec<usize> = signs.iter().flat_map(|sign| memmem::find_iter(text.as_bytes(), sign)).collect();
         if let Some(first) = places.iter().min() {
-            found.push(Damage { kind, count: places.len(), first: *first });
+            found.push(Mojibake { kind, count: places.len(), first: *first });
         }
     };
     add("the replacement character (U+FFFD)", &["\u{fffd}"]);
@@ -38,7 +38,7 @@ pub fn damage(text: &str) -> Vec<Damage> {
 
 #[cfg(test)]
 mod tests {
-    use super::damage;
+    use super::find_mojibake;
 
     #[test]
     fn what_was_misread_shows() {
@@ -49,12 +49,12 @@ mod tests {
             ("锟斤拷锟斤拷", 2, 0),
             ("Itâ€™s late, he said.", 1, 2),
         ] {
-            let found = damage(text);
+            let found = find_mojibake(text);
             assert_eq!(found.iter().map(|one| (one.count, one.first)).collect::<Vec<_>>(), [(count, first)], "{text}");
         }
         for text in ["It’s late — “so”.", "Château, café, naïve, Ångström", "他说：“雨大。”", "ﬁn，。！", "𠮷野家", ""]
         {
-            assert_eq!(damage(text), [], "{text}");
+            assert_eq!(find_mojibake(text), [], "{text}");
         }
     }
 }

@@ -2,7 +2,7 @@
 //! Works on the text alone; each stage decides what to do about it.
 
 use super::words::{WORDS, is_title, plain};
-use super::{is_closer, is_han, is_mark, sentences};
+use super::{is_closing_quote, is_han, is_mark, sentences};
 use crate::schema::slug;
 
 /// Phrases that only a model out of character uses, in lower case.
@@ -286,11 +286,13 @@ fn says_only(sentences: &[&str], phrases: &[&str], sorry: bool) -> bool {
 
 /// Whether a text ends without final punctuation. A dash counts as punctuation, since speech can break off.
 #[must_use]
-pub fn is_cut(text: &str) -> bool {
+pub fn is_truncated(text: &str) -> bool {
     let ends = |c: char| {
         let is_picture = !c.is_ascii() && !c.is_alphanumeric() && !is_mark(c);
         let is_pause = matches!(c, '—' | '–' | '～' | '―' | '，' | '；' | '：' | '、');
-        is_closer(c) || matches!(c, ')' | '）' | ' ' | '\'' | '*' | '_' | ']' | '】' | '〉') || is_picture && !is_pause
+        is_closing_quote(c)
+            || matches!(c, ')' | '）' | ' ' | '\'' | '*' | '_' | ']' | '】' | '〉')
+            || is_picture && !is_pause
     };
     let last = text.trim_end().trim_end_matches(ends).chars().last();
     let action = text.trim_end().ends_with([')', '）']);
@@ -522,7 +524,7 @@ mod tests {
             ("再见！😊", false),
             ("然后，", true),
         ] {
-            assert_eq!(is_cut(text), expected, "{text}");
+            assert_eq!(is_truncated(text), expected, "{text}");
         }
     }
 }

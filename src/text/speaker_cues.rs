@@ -4,13 +4,18 @@
 //! Looks at a single line. Whether a book is a play, and whether a word is really a name, must be decided by callers
 //! that see the whole book.
 
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
 use super::calendar::{DAYS, MONTHS};
 use super::is_han;
-use super::words::{is_title, lead_word};
+use super::words::{is_sentence_opener, is_title};
 
 /// A line that may introduce speech.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cue<'a> {
+pub struct CueLine<'a> {
     /// The speaker as printed, without emphasis marks.
     pub name: String,
     /// The text in brackets after the name, such as `aside`, `CONT’D` or `低声`.
@@ -20,12 +25,12 @@ pub struct Cue<'a> {
     /// Whether the typography shows a name: all capitals, emphasis marks around it, or Fountain's `@`.
     pub sure: bool,
     /// The separator between name and speech.
-    pub mark: CueMark,
+    pub mark: CueSeparator,
 }
 
 /// The separator between a name and its speech.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CueMark {
+pub enum CueSeparator {
     /// A colon.
     Colon,
     /// A full stop.
@@ -36,200 +41,31 @@ pub enum CueMark {
     End,
 }
 
-/// Words in the position of a name that are not people, in lower case.
-const NOBODY: &[&str] = &[
-    "act",
-    "scene",
-    "question",
-    "answer",
-    "q",
-    "a",
-    "spring",
-    "winter",
-    "问",
-    "答",
-    "旧历",
-    "新历",
-    "time",
-    "place",
-    "setting",
-    "the setting",
-    "characters",
-    "cast",
-    "persons",
-    "dramatis personae",
-    "prologue",
-    "epilogue",
-    "exit",
-    "exeunt",
-    "enter",
-    "re-enter",
-    "end",
-    "the end",
-    "end of act",
-    "note",
-    "notes",
-    "chapter",
-    "part",
-    "title",
-    "author",
-    "date",
-    "from",
-    "to",
-    "subject",
-    "re",
-    "cc",
-    "ps",
-    "p.s",
-    "n.b",
-    "curtain",
-    "lights",
-    "music",
-    "sound",
-    "silence",
-    "pause",
-    "int",
-    "est",
-    "ext",
-    "interior",
-    "exterior",
-    "fade in",
-    "fade out",
-    "fade to black",
-    "cut to",
-    "dissolve to",
-    "blackout",
-    "dear",
-    "intermission",
-    "finis",
-    "continued",
-    "more",
-    "copyright",
-    "contents",
-    "人物",
-    "人物表",
-    "时间",
-    "時間",
-    "地点",
-    "地點",
-    "布景",
-    "佈景",
-    "场景",
-    "場景",
-    "景",
-    "幕启",
-    "幕啟",
-    "幕落",
-    "幕闭",
-    "幕閉",
-    "舞台",
-    "舞臺",
-    "舞台提示",
-    "注",
-    "按",
-    "附",
-    "题记",
-    "題記",
-    "序",
-    "剧情",
-    "劇情",
-    "角色",
-    "角色表",
-    "演员",
-    "演員",
-    "登场人物",
-    "登場人物",
-    "剧中人",
-    "劇中人",
-    "剧中人物",
-    "劇中人物",
-    "导演",
-    "導演",
-    "编剧",
-    "編劇",
-    "作者",
-    "标题",
-    "標題",
-    "题目",
-    "題目",
-    "日期",
-    "时代",
-    "時代",
-    "主题",
-    "主題",
-    "姓名",
-    "年龄",
-    "年齡",
-    "性别",
-    "性別",
-    "籍贯",
-    "籍貫",
-    "电话",
-    "電話",
-    "地址",
-    "备注",
-    "備註",
-    "说明",
-    "說明",
-    "提示",
-    "音乐",
-    "音樂",
-    "灯光",
-    "燈光",
-    "收件人",
-    "发件人",
-    "發件人",
-    "内景",
-    "內景",
-    "外景",
-    "第一",
-    "第二",
-    "第三",
-];
+/// The word lists of this module.
+#[derive(Debug, Deserialize)]
+struct Words {
+    /// Words in the position of a name that are not people, in lower case.
+    not_people: BTreeSet<String>,
+    /// Words for several people who speak at once, in lower case.
+    groups: BTreeSet<String>,
+}
 
-/// Words for several people who speak at once, in lower case.
-const SEVERAL: &[&str] = &[
-    "all",
-    "both",
-    "everybody",
-    "everyone",
-    "omnes",
-    "together",
-    "all three",
-    "the others",
-    "others",
-    "company",
-    "众",
-    "眾",
-    "众人",
-    "眾人",
-    "大家",
-    "合",
-    "齐",
-    "齊",
-    "二人",
-    "两人",
-    "兩人",
-    "三人",
-    "全体",
-    "全體",
-    "众口",
-    "同",
-    "合唱",
-];
+static WORDS: LazyLock<Words> = LazyLock::new(|| {
+    toml::from_str(include_str!("speaker_cues.toml")).expect("the word lists are embedded and tested")
+});
 
 /// Whether a name stands for several people at once, such as `ALL`, `ANNA and BEN`, `众人` or `甲、乙`.
 #[must_use]
-pub fn is_several(name: &str) -> bool {
+pub fn is_group_name(name: &str) -> bool {
     let name = name.to_lowercase();
-    SEVERAL.contains(&name.as_str())
+    WORDS.groups.contains(&name)
         || [" and ", " & ", "、", "/"].iter().any(|joint| name.contains(joint))
         || name.starts_with(['众', '眾']) && name.chars().count() > 1
 }
 
 /// Parses a trimmed line as one that introduces speech.
 #[must_use]
-pub fn cue(line: &str) -> Option<Cue<'_>> {
+pub fn parse_cue_line(line: &str) -> Option<CueLine<'_>> {
     let forced = line.starts_with('@');
     let head = line.trim_start_matches(['@', '*', '_']);
     let printed = forced || head.len() < line.len();
@@ -245,24 +81,24 @@ pub fn cue(line: &str) -> Option<Cue<'_>> {
         rest = unprinted(behind);
     }
     let mark = match rest.chars().next() {
-        None => CueMark::End,
-        Some(':' | '：') => CueMark::Colon,
-        Some('.' | '．') => CueMark::Stop,
+        None => CueSeparator::End,
+        Some(':' | '：') => CueSeparator::Colon,
+        Some('.' | '．') => CueSeparator::Stop,
         // Dual dialogue in Fountain.
-        Some('^') if rest.len() == 1 => CueMark::End,
-        Some(_) if gap || aside.is_some() => CueMark::Gap,
+        Some('^') if rest.len() == 1 => CueSeparator::End,
+        Some(_) if gap || aside.is_some() => CueSeparator::Gap,
         Some(_) => return None,
     };
-    if matches!(mark, CueMark::Colon | CueMark::Stop) {
+    if matches!(mark, CueSeparator::Colon | CueSeparator::Stop) {
         rest = unprinted(rest.trim_start_matches([':', '：', '.', '．'])).trim_start_matches(['—', '–', '-', ' ']);
-    } else if mark == CueMark::End {
+    } else if mark == CueSeparator::End {
         rest = "";
     }
     let sure = is_name(&name)?;
     let sure = sure || printed;
     // A word that opens a sentence is not a name, unless the typography says so.
-    let opener = !sure && name.split(' ').next().is_some_and(|word| lead_word(word) && !is_title(word));
-    (!opener).then(|| Cue { name, aside, speech: line.len() - rest.len(), sure, mark })
+    let opener = !sure && name.split(' ').next().is_some_and(|word| is_sentence_opener(word) && !is_title(word));
+    (!opener).then(|| CueLine { name, aside, speech: line.len() - rest.len(), sure, mark })
 }
 
 /// Titles that are abbreviated with a full stop.
@@ -321,7 +157,12 @@ fn is_name(name: &str) -> Option<bool> {
     // A diary has days and months, but a play may have a character called May.
     let dated =
         DAYS.contains(&lower) || MONTHS.contains(&lower) && !matches!(lower, "april" | "may" | "june" | "august");
-    if letters == 0 || dated || NOBODY.contains(&lower) || lower.starts_with("act ") || lower.starts_with("scene ") {
+    if letters == 0
+        || dated
+        || WORDS.not_people.contains(lower)
+        || lower.starts_with("act ")
+        || lower.starts_with("scene ")
+    {
         return None;
     }
     if name.chars().any(is_han) {
@@ -353,29 +194,29 @@ mod tests {
     #[test]
     fn lines_hand_over_speech_in_many_forms() {
         for (line, name, aside, speech, sure, mark) in [
-            ("ORLA. Who is there?", "ORLA", None, "Who is there?", true, CueMark::Stop),
-            ("MRS. HALE. Sit.", "MRS. HALE", None, "Sit.", true, CueMark::Stop),
-            ("Orla: Sit. Or stand.", "Orla", None, "Sit. Or stand.", false, CueMark::Colon),
-            ("_Orla._ Sit.", "Orla", None, "Sit.", true, CueMark::Stop),
-            ("**Orla:** Sit.", "Orla", None, "Sit.", true, CueMark::Colon),
-            ("ORLA _(rising)_. Sit.", "ORLA", Some("rising"), "Sit.", true, CueMark::Stop),
-            ("ORLA [aside] Sit.", "ORLA", Some("aside"), "Sit.", true, CueMark::Gap),
-            ("ORLA.--Sit.", "ORLA", None, "Sit.", true, CueMark::Stop),
-            ("ORLA (CONT’D)", "ORLA", Some("CONT’D"), "", true, CueMark::End),
-            ("MR. O’DEA", "MR. O’DEA", None, "", true, CueMark::End),
-            ("@McPhee", "McPhee", None, "", true, CueMark::End),
-            ("ORLA.", "ORLA", None, "", true, CueMark::Stop),
-            ("ANNA and BEN. Yes!", "ANNA and BEN", None, "Yes!", true, CueMark::Stop),
-            ("1ST SAILOR. Row.", "1ST SAILOR", None, "Row.", true, CueMark::Stop),
-            ("江守田：潮退了。", "江守田", None, "潮退了。", false, CueMark::Colon),
-            ("江守田（低声）：潮退了。", "江守田", Some("低声"), "潮退了。", false, CueMark::Colon),
-            ("江守田　（白）潮退了。", "江守田", Some("白"), "潮退了。", false, CueMark::Gap),
-            ("江守田　潮退了。", "江守田", None, "潮退了。", false, CueMark::Gap),
-            ("丁　一：潮退了。", "丁一", None, "潮退了。", false, CueMark::Colon),
-            ("丁　一　潮退了。", "丁一", None, "潮退了。", false, CueMark::Gap),
-            ("甲、乙：好。", "甲、乙", None, "好。", false, CueMark::Colon),
+            ("ORLA. Who is there?", "ORLA", None, "Who is there?", true, CueSeparator::Stop),
+            ("MRS. HALE. Sit.", "MRS. HALE", None, "Sit.", true, CueSeparator::Stop),
+            ("Orla: Sit. Or stand.", "Orla", None, "Sit. Or stand.", false, CueSeparator::Colon),
+            ("_Orla._ Sit.", "Orla", None, "Sit.", true, CueSeparator::Stop),
+            ("**Orla:** Sit.", "Orla", None, "Sit.", true, CueSeparator::Colon),
+            ("ORLA _(rising)_. Sit.", "ORLA", Some("rising"), "Sit.", true, CueSeparator::Stop),
+            ("ORLA [aside] Sit.", "ORLA", Some("aside"), "Sit.", true, CueSeparator::Gap),
+            ("ORLA.--Sit.", "ORLA", None, "Sit.", true, CueSeparator::Stop),
+            ("ORLA (CONT’D)", "ORLA", Some("CONT’D"), "", true, CueSeparator::End),
+            ("MR. O’DEA", "MR. O’DEA", None, "", true, CueSeparator::End),
+            ("@McPhee", "McPhee", None, "", true, CueSeparator::End),
+            ("ORLA.", "ORLA", None, "", true, CueSeparator::Stop),
+            ("ANNA and BEN. Yes!", "ANNA and BEN", None, "Yes!", true, CueSeparator::Stop),
+            ("1ST SAILOR. Row.", "1ST SAILOR", None, "Row.", true, CueSeparator::Stop),
+            ("江守田：潮退了。", "江守田", None, "潮退了。", false, CueSeparator::Colon),
+            ("江守田（低声）：潮退了。", "江守田", Some("低声"), "潮退了。", false, CueSeparator::Colon),
+            ("江守田　（白）潮退了。", "江守田", Some("白"), "潮退了。", false, CueSeparator::Gap),
+            ("江守田　潮退了。", "江守田", None, "潮退了。", false, CueSeparator::Gap),
+            ("丁　一：潮退了。", "丁一", None, "潮退了。", false, CueSeparator::Colon),
+            ("丁　一　潮退了。", "丁一", None, "潮退了。", false, CueSeparator::Gap),
+            ("甲、乙：好。", "甲、乙", None, "好。", false, CueSeparator::Colon),
         ] {
-            let found = cue(line).unwrap_or_else(|| panic!("{line}"));
+            let found = parse_cue_line(line).unwrap_or_else(|| panic!("{line}"));
             let told = (found.name.as_str(), found.aside, &line[found.speech..], found.sure, found.mark);
             assert_eq!(told, (name, aside, speech, sure, mark), "{line}");
         }
@@ -402,7 +243,7 @@ mod tests {
             "Orla went out",
             "*Yes*, she said.",
         ] {
-            let found = cue(line).filter(|cue| cue.sure || cue.mark != CueMark::End);
+            let found = parse_cue_line(line).filter(|cue| cue.sure || cue.mark != CueSeparator::End);
             assert_eq!(found, None, "{line}");
         }
         for (name, expected) in [
@@ -414,7 +255,7 @@ mod tests {
             ("ANNA", false),
             ("江守田", false),
         ] {
-            assert_eq!(is_several(name), expected, "{name}");
+            assert_eq!(is_group_name(name), expected, "{name}");
         }
     }
 
@@ -427,7 +268,7 @@ mod tests {
             ("MARCH. It rains.", None),
             ("一月三日　晴", None),
         ] {
-            assert_eq!(cue(line).map(|cue| cue.name).as_deref(), name, "{line}");
+            assert_eq!(parse_cue_line(line).map(|cue| cue.name).as_deref(), name, "{line}");
         }
     }
 }

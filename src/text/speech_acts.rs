@@ -5,7 +5,7 @@ use crate::schema::Language;
 
 /// A speech act, detected by the words of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sign {
+pub enum SpeechMarker {
     /// Refers to what was said or done before.
     Recall,
     /// Gives or weighs reasons.
@@ -32,7 +32,7 @@ pub enum Sign {
 
 /// Returns the number of distinct words of a speech act's list in a text.
 #[must_use]
-pub fn signs(text: &str, language: Language, sign: Sign) -> usize {
+pub fn count_speech_markers(text: &str, language: Language, sign: SpeechMarker) -> usize {
     match language {
         Language::En => {
             let mut spaced = String::from(" ");
@@ -40,7 +40,7 @@ pub fn signs(text: &str, language: Language, sign: Sign) -> usize {
                 spaced.push_str(&word);
                 spaced.push(' ');
             }
-            let digits = usize::from(sign == Sign::Fact && text.chars().any(|c| c.is_ascii_digit()));
+            let digits = usize::from(sign == SpeechMarker::Fact && text.chars().any(|c| c.is_ascii_digit()));
             digits + list(&WORDS.en.signs, sign).iter().filter(|word| stands(&spaced, word)).count()
         }
         Language::Zh => list(&WORDS.zh.signs, sign).iter().filter(|word| text.contains(word)).count(),
@@ -53,19 +53,19 @@ fn stands(spaced: &str, words: &str) -> bool {
     spaced.match_indices(words).any(|(at, _)| blank(at - 1) && blank(at + words.len()))
 }
 
-const fn list(signs: &Signs, sign: Sign) -> &super::words::List {
+const fn list(signs: &Signs, sign: SpeechMarker) -> &super::words::List {
     match sign {
-        Sign::Recall => &signs.recall,
-        Sign::Reason => &signs.reason,
-        Sign::Feeling => &signs.feeling,
-        Sign::Fact => &signs.fact,
-        Sign::Turn => &signs.turn,
-        Sign::Farewell => &signs.farewell,
-        Sign::Greeting => &signs.greeting,
-        Sign::Thanks => &signs.thanks,
-        Sign::Anger => &signs.anger,
-        Sign::World => &signs.world,
-        Sign::Why => &signs.why,
+        SpeechMarker::Recall => &signs.recall,
+        SpeechMarker::Reason => &signs.reason,
+        SpeechMarker::Feeling => &signs.feeling,
+        SpeechMarker::Fact => &signs.fact,
+        SpeechMarker::Turn => &signs.turn,
+        SpeechMarker::Farewell => &signs.farewell,
+        SpeechMarker::Greeting => &signs.greeting,
+        SpeechMarker::Thanks => &signs.thanks,
+        SpeechMarker::Anger => &signs.anger,
+        SpeechMarker::World => &signs.world,
+        SpeechMarker::Why => &signs.why,
     }
 }
 
@@ -81,11 +81,11 @@ mod tests {
 
     #[test]
     fn signs_are_whole_words() {
-        assert_eq!(signs("Becausewards", Language::En, Sign::Reason), 0);
-        assert_eq!(signs("Because you said so earlier.", Language::En, Sign::Reason), 1);
-        assert_eq!(signs("Because you said so earlier.", Language::En, Sign::Recall), 2);
-        assert_eq!(signs("I’ve 3 of them.", Language::En, Sign::Fact), 1);
-        assert_eq!(signs("若是如此，只怕不妥。", Language::Zh, Sign::Reason), 3);
+        assert_eq!(count_speech_markers("Becausewards", Language::En, SpeechMarker::Reason), 0);
+        assert_eq!(count_speech_markers("Because you said so earlier.", Language::En, SpeechMarker::Reason), 1);
+        assert_eq!(count_speech_markers("Because you said so earlier.", Language::En, SpeechMarker::Recall), 2);
+        assert_eq!(count_speech_markers("I’ve 3 of them.", Language::En, SpeechMarker::Fact), 1);
+        assert_eq!(count_speech_markers("若是如此，只怕不妥。", Language::Zh, SpeechMarker::Reason), 3);
         assert!(asks("何必？") && asks("Why?") && !asks("Why not."));
     }
 }

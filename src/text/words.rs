@@ -99,7 +99,7 @@ pub fn is_title(word: &str) -> bool {
 /// Whether a capitalised word at the start of a sentence is a common opener, such as `Well` or `Indeed`, rather than a
 /// name.
 #[must_use]
-pub fn lead_word(word: &str) -> bool {
+pub fn is_sentence_opener(word: &str) -> bool {
     let word = word.to_lowercase().replace('’', "'");
     WORDS.en.openers.contains(&word) || WORDS.en.stop.contains(&word)
 }

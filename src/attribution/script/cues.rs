@@ -7,7 +7,7 @@ use super::headings::{closing_bracket, is_heading};
 use super::parser::{ScriptCue, ScriptParser};
 use crate::attribution::flatten;
 use crate::text;
-use crate::text::{CueMark, is_several};
+use crate::text::{CueSeparator, is_group_name};
 
 /// Maximum length in characters of a name before a stage direction.
 const NAME: usize = 48;
@@ -24,11 +24,11 @@ impl ScriptParser<'_> {
         let start = self.lines[line].start;
         let mut text: String = self.text(line).iter().collect();
         let mut last = line;
-        if text::cue(&text).is_none() {
+        if text::parse_cue_line(&text).is_none() {
             last = self.last_cue_line(line);
             text = self.chars[start..self.lines[last].end].iter().collect();
         }
-        let text::Cue { name, aside, speech, sure, mark } = text::cue(&text)?;
+        let text::CueLine { name, aside, speech, sure, mark } = text::parse_cue_line(&text)?;
         let speech = (speech < text.len()).then(|| start + text[..speech].chars().count());
         if speech.is_none() && (self.blank(last + 1) || line > 0 && !self.blank(line - 1)) {
             return None;
@@ -48,7 +48,7 @@ impl ScriptParser<'_> {
         let Some(open) = text.iter().take(NAME).position(|&c| closing_bracket(c).is_some()) else { return line };
         let goes_on = |next: &usize| {
             let text: String = self.text(*next).iter().collect();
-            let another = text::cue(&text).is_some_and(|cue| cue.sure || cue.mark == CueMark::Colon);
+            let another = text::parse_cue_line(&text).is_some_and(|cue| cue.sure || cue.mark == CueSeparator::Colon);
             *next == line || !self.blank(*next) && !another
         };
         let mut last = line;
@@ -94,9 +94,9 @@ impl ScriptParser<'_> {
             };
             sure.contains(&cue.key())
                 || match cue.mark {
-                    CueMark::Colon => again || short && !capitals,
-                    CueMark::Stop | CueMark::End => again && !capitals,
-                    CueMark::Gap => han && (again || is_several(&cue.name)),
+                    CueSeparator::Colon => again || short && !capitals,
+                    CueSeparator::Stop | CueSeparator::End => again && !capitals,
+                    CueSeparator::Gap => han && (again || is_group_name(&cue.name)),
                 }
         };
         let own = |cue: &ScriptCue| (cue.speech.is_some() == inline) && known(cue);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::attribution::Quotation;
 use crate::attribution::people::CharacterDraft;
-use crate::text::CueMark;
+use crate::text::CueSeparator;
 
 /// A line without leading and trailing whitespace.
 #[derive(Clone, Copy)]
@@ -23,7 +23,7 @@ pub(super) struct ScriptCue {
     /// Index of the last line of the cue; a stage direction after the name may be wrapped.
     pub(in crate::attribution) last: usize,
     pub(in crate::attribution) sure: bool,
-    pub(in crate::attribution) mark: CueMark,
+    pub(in crate::attribution) mark: CueSeparator,
 }
 
 impl ScriptCue {

@@ -8,7 +8,7 @@ use super::parser::{ScriptCue, ScriptParser};
 use crate::attribution::people::CharacterDraft;
 use crate::attribution::{Quotation, QuotationKind, flatten, number};
 use crate::text;
-use crate::text::is_several;
+use crate::text::is_group_name;
 
 impl ScriptParser<'_> {
     pub(super) fn add_speeches(&mut self) {
@@ -46,7 +46,7 @@ impl ScriptParser<'_> {
         names: &BTreeSet<String>,
         titles: &BTreeMap<String, String>,
     ) -> Option<usize> {
-        if joins_names(&cue.name, names) || is_several(&cue.name) {
+        if joins_names(&cue.name, names) || is_group_name(&cue.name) {
             return None;
         }
         let name = title_case(&cue.name);

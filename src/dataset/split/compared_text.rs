@@ -2,7 +2,7 @@
 
 use crate::cells::Cells;
 use crate::schema::Language;
-use crate::text::LEFT_OUT;
+use crate::text::OMITTED_TEXT;
 
 /// A text of a row that is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,7 +72,7 @@ impl ComparedText {
     /// Returns whether a text is distinctive enough to compare: `Yes.` or `Well?` can occur anywhere.
     pub(super) fn tells(self, text: &str, language: Language) -> bool {
         // A question is identified by its quotation from the book. If that was cut, the rest must be long enough.
-        let is_cut = text.contains(LEFT_OUT);
+        let is_cut = text.contains(OMITTED_TEXT);
         let least = match (self, language) {
             (Self::Question, _) if !is_cut => 1,
             (_, Language::En) => 40,

@@ -6,13 +6,12 @@ use serde_json::Value;
 
 use super::Group;
 use super::findings::{Findings, Spot};
+use super::remedy::Remedy;
 
 /// Minimum number of samples for a small share to be significant.
 const ENOUGH: usize = 200;
 /// Minimum expected number of samples per dimension for a dimension without samples to be significant.
 const EVEN: usize = 4;
-
-const REMEDY: &str = "raise `simulate.tau` or `simulate.target_probability` and build again, or weight the dimensions when averaging scores";
 
 /// Number of samples by dimension.
 type ByDimension = BTreeMap<String, usize>;
@@ -98,7 +97,7 @@ impl Balance {
         if let Some(codes) = &codes {
             for (dimension, count) in all.iter().filter(|(dimension, _)| !codes.contains(*dimension)) {
                 let message = format!("{count} samples have the dimension `{dimension}`, which is not in the manifest");
-                findings.add(Spot::whole("balance"), &message, "assign one of the run's dimensions, or build again");
+                findings.add(Spot::whole("balance"), &message, Remedy::ReplaceDimension);
             }
         }
         let codes = codes.unwrap_or_else(|| all.keys().cloned().chain(std::mem::take(&mut self.aimed)).collect());
@@ -109,7 +108,11 @@ impl Balance {
         }
         let mut told: BTreeSet<&str> = BTreeSet::new();
         for code in codes.iter().filter(|code| !all.contains_key(*code)) {
-            findings.add(Spot::whole("balance"), &format!("no sample has the dimension `{code}`"), REMEDY);
+            findings.add(
+                Spot::whole("balance"),
+                &format!("no sample has the dimension `{code}`"),
+                Remedy::AdjustBalance,
+            );
             told.insert(code);
         }
         for (language, kinds) in &self.counts {
@@ -127,7 +130,7 @@ impl Balance {
                         format!("no sample is of the `{kind}` characters in `{language}`, although there are some")
                     };
                     if sums.values().sum::<usize>() >= ENOUGH {
-                        findings.add(Spot::whole("balance"), &message, REMEDY);
+                        findings.add(Spot::whole("balance"), &message, Remedy::AdjustBalance);
                     } else {
                         notes.push(message);
                     }
@@ -159,7 +162,7 @@ fn uneven<'a>(
         let count_told = if *count == 0 { "none has".to_owned() } else { format!("{count} have") };
         let message = format!("of {all} {whose} {count_told} the dimension `{code}`");
         if all >= ENOUGH || (*count == 0 && all >= EVEN * counts.len()) {
-            findings.add(Spot::whole("balance"), &message, REMEDY);
+            findings.add(Spot::whole("balance"), &message, Remedy::AdjustBalance);
         } else {
             notes.push(message);
         }

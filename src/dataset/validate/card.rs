@@ -8,13 +8,11 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::findings::{Findings, Spot};
+use super::remedy::Remedy;
 use crate::dataset::card_update::{CardRows, read_card_rows};
 use crate::stages::export::report_lists_splits;
 use crate::stages::export::row_counts;
 use crate::text::secrets;
-
-const REMEDY: &str = "correct the data card, which readers rely on; `dramaturg split` or `build` rewrites it";
-const MEND: &str = "rewrite the line; `dramaturg split` supports only the YAML forms listed in docs/splits.md and does not overwrite others";
 
 /// The rows, by config and split.
 type Rows = BTreeMap<String, BTreeMap<String, usize>>;
@@ -41,7 +39,7 @@ pub(super) fn check(
         let text = match fs::read(dataset.join(name)) {
             Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
             Err(_) if name == "README.md" && !rows.is_empty() => {
-                findings.add(Spot::of("card", name), "the data set has no data card", REMEDY);
+                findings.add(Spot::of("card", name), "the data set has no data card", Remedy::CorrectCard);
                 continue;
             }
             Err(_) => continue,
@@ -49,14 +47,16 @@ pub(super) fn check(
         for secret in secrets(&text) {
             let line = text[..secret.place.start].matches('\n').count() + 1;
             let message = format!("line {line} looks like {}: `{}`", secret.kind, secret.hint(&text));
-            findings.add(Spot::of("secret", name), &message, "remove it from the pipeline file, and revoke the key");
+            findings.add(Spot::of("secret", name), &message, Remedy::RemoveSecretFromPipeline);
         }
         if name == "README.md" {
             match read_card_rows(&text) {
                 Ok(Some(told)) => compare(&told, there, findings),
                 Ok(None) if rows.is_empty() => {}
-                Ok(None) => findings.add(Spot::of("card", name), "the data card has no front matter", REMEDY),
-                Err(fault) => findings.add(Spot::of("card", name), &fault.to_string(), MEND),
+                Ok(None) => {
+                    findings.add(Spot::of("card", name), "the data card has no front matter", Remedy::CorrectCard)
+                }
+                Err(fault) => findings.add(Spot::of("card", name), &fault.to_string(), Remedy::RewriteCardLine),
             }
         }
     }
@@ -70,7 +70,7 @@ pub(super) fn check(
         let configs = told.iter().filter(|(config, _)| !there.unread.contains(*config));
         for (config, _) in configs.filter(|(config, told)| rows.get(*config).unwrap_or(&BTreeMap::new()) != *told) {
             let message = format!("the row counts of `{config}` are wrong");
-            findings.add(Spot::of("file", "../manifest.json"), &message, super::files::AGAIN);
+            findings.add(Spot::of("file", "../manifest.json"), &message, Remedy::Rebuild);
         }
     }
     // The data set's own folder may contain a report too.
@@ -84,7 +84,7 @@ pub(super) fn check(
                 Ok(Some(false)) => format!("the row counts of `{config}` are wrong"),
                 Err(fault) => fault.to_string(),
             };
-            findings.add(Spot::of("card", &name), &message, "`dramaturg build PIPELINE --replay` rewrites the report");
+            findings.add(Spot::of("card", &name), &message, Remedy::RebuildReport);
         }
     }
 }
@@ -97,7 +97,7 @@ const KNOWN: [&str; 10] =
 
 fn compare(told: &CardRows, there: &There<'_>, findings: &mut Findings) {
     let There { rows, columns, unread } = there;
-    let mut fault = |message: &str| findings.add(Spot::of("card", "README.md"), message, REMEDY);
+    let mut fault = |message: &str| findings.add(Spot::of("card", "README.md"), message, Remedy::CorrectCard);
     for (config, named) in told.columns.iter().filter(|(config, _)| !unread.contains(*config)) {
         // `load_dataset` fails if the columns of a table differ.
         let Some(there) = columns.get(config) else { continue };

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::Group;
 use super::findings::{Findings, Spot};
 use super::leaks::params;
+use super::remedy::Remedy;
 use crate::dataset::split::{SplitPriority, UNUSED};
 use crate::store::Table;
 
@@ -82,10 +83,9 @@ impl Carried {
                 "its samples are in `{}`, but the conversation is in `{}`",
                 self.names[*best], self.names[*split]
             );
-            let remedy = "`dramaturg split` puts conversations in the split of their samples; do not train on conversations whose turns are tested";
             let mut spot = Spot::of("leak", &self.names[*file]);
             (spot.row, spot.column, spot.id) = (Some(*row), Some("id".to_owned()), Some(id.clone()));
-            findings.add(spot, &message, remedy);
+            findings.add(spot, &message, Remedy::SplitConversations);
         }
         let own: BTreeSet<usize> = self.conversations.values().map(|(split, ..)| *split).collect();
         if let (Some(whole), 1) = (own.first(), own.len()) {

@@ -7,15 +7,9 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::findings::{Findings, Spot};
+use super::remedy::Remedy;
 use crate::dataset::error::DatasetError;
 use crate::store::{Dataset, StoreError, hash_of};
-
-/// The remedy for a missing or unreadable file.
-pub(super) const AGAIN: &str = "`dramaturg build PIPELINE --replay` rebuilds the data set from the run's journal";
-
-/// The remedy for a changed file.
-const MEANT: &str =
-    "`dramaturg build PIPELINE --replay` rebuilds it; keep intentionally changed data sets outside the run's folder";
 
 /// Compares the files with the manifest, and checks that shards are complete.
 pub(super) fn check(
@@ -41,15 +35,15 @@ pub(super) fn check(
     };
     for (file, hash) in named {
         if !there.contains(file) {
-            findings.add(Spot::of("file", file), "the manifest lists the file, but it does not exist", AGAIN);
+            findings.add(Spot::of("file", file), "the manifest lists the file, but it does not exist", Remedy::Rebuild);
         } else if Some(hash_of(&dataset.path.join(file))?.as_str()) != hash.as_str() {
             let message = "the file has changed: its SHA-256 differs from the manifest";
-            findings.add(Spot::of("hash", file), message, MEANT);
+            findings.add(Spot::of("hash", file), message, Remedy::RebuildOrMove);
         }
     }
     for file in there.iter().filter(|file| !named.contains_key(*file)) {
         let message = "the manifest does not list the file";
-        findings.add(Spot::of("file", file), message, "move it elsewhere, since readers load every file of a config");
+        findings.add(Spot::of("file", file), message, Remedy::MoveFile);
     }
     Ok(())
 }
@@ -76,7 +70,7 @@ fn shards(files: &[String], findings: &mut Findings) {
         if others > 0 {
             let _ = write!(message, ", nor do {others} more");
         }
-        findings.add(Spot::of("file", &file), &message, AGAIN);
+        findings.add(Spot::of("file", &file), &message, Remedy::Rebuild);
     }
 }
 
@@ -85,10 +79,10 @@ pub(super) fn unreadable(path: &Path, file: &str, error: &StoreError, findings: 
     let message = format!("failed to read the file as Parquet: {}", crate::config::error::chain(error));
     let columns = crate::store::broken_columns(path);
     if columns.is_empty() {
-        findings.add(Spot::of("file", file), &message, AGAIN);
+        findings.add(Spot::of("file", file), &message, Remedy::Rebuild);
     }
     for column in columns {
-        findings.add(Spot { column: Some(column), ..Spot::of("file", file) }, &message, AGAIN);
+        findings.add(Spot { column: Some(column), ..Spot::of("file", file) }, &message, Remedy::Rebuild);
     }
 }
 

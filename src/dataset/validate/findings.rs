@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::AuditFinding;
+use super::remedy::Remedy;
 
 /// Maximum number of findings listed per check, file and column.
 pub(super) const MOST: usize = 20;
@@ -38,21 +39,16 @@ pub(super) struct Findings {
     counts: BTreeMap<(&'static str, Option<String>, Option<String>), usize>,
 }
 
-/// The remedy if there is no run that could rebuild a table.
-const FOREIGN: &str =
-    "download the data set again, or correct it at its source; the run that built it is not available here";
-
 impl Findings {
     /// Creates an empty list.
     pub(super) fn of(is_of_run: bool) -> Self {
         Self { is_of_run, all: Vec::new(), counts: BTreeMap::new() }
     }
 
-    pub(super) fn add(&mut self, spot: Spot, message: &str, remedy: &'static str) {
+    /// Adds a finding. If its remedy needs the run and there is none, the remedy is to download the data set again.
+    pub(super) fn add(&mut self, spot: Spot, message: &str, remedy: Remedy) {
         let Spot { check, file, row, column, id } = spot;
-        let needs_run = ["--replay", "`dramaturg build", "`dramaturg export`", "build again"];
-        let remedy =
-            if !self.is_of_run && needs_run.iter().any(|part| remedy.contains(part)) { FOREIGN } else { remedy };
+        let remedy = if remedy.needs_run() && !self.is_of_run { Remedy::Download } else { remedy };
         let count = self.counts.entry((check, file.clone(), column.clone())).or_default();
         *count += 1;
         if *count <= MOST {

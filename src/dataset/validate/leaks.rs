@@ -6,10 +6,11 @@ use serde_json::Value;
 
 use super::Group;
 use super::findings::Findings;
+use super::remedy::Remedy;
 use crate::dataset::error::DatasetError;
 use crate::dataset::split::{
-    CONFIGS, DEFAULT_SIMILARITY, Params, Relation, Rows, SplitPriority, UNUSED, rows_crossing_splits, similar_rows,
-    uncompared_questions,
+    DEFAULT_SIMILARITY, Params, Relation, Rows, SPLITTABLE_CONFIGS, SplitPriority, UNUSED, rows_crossing_splits,
+    similar_rows, uncompared_questions,
 };
 use crate::schema::ByLanguage;
 use crate::store::{StoreError, Table};
@@ -64,7 +65,7 @@ impl Leaks {
         let mut splits: Vec<String> = tables.iter().map(|table| table.split.clone()).collect();
         splits.retain(|split| split != UNUSED);
         splits.sort_by_key(|split| guard.rank(split));
-        let rows = (splits.len() > 1 && CONFIGS.contains(&config)).then(|| Rows::new(config, &params));
+        let rows = (splits.len() > 1 && SPLITTABLE_CONFIGS.contains(&config)).then(|| Rows::new(config, &params));
         Self { config: config.to_owned(), rows, params, splits, places: Vec::new(), is_meant }
     }
 
@@ -112,9 +113,8 @@ impl Leaks {
                 Relation::Similarity => "nearly the same text",
             };
             let message = format!("it shares {what} with `{}` in `{split}`", rows.id(leak.with));
-            let remedy = "split the data set again with `dramaturg split`, which keeps such rows together";
             let column = column.map_or_else(|| spot.column.clone(), |column| Some(column.to_owned()));
-            findings.add(super::Spot { column, ..spot.clone() }, &message, remedy);
+            findings.add(super::Spot { column, ..spot.clone() }, &message, Remedy::SplitAgain);
         }
         let asked = Relation::ALL
             .iter()

@@ -11,11 +11,15 @@ mod leaks;
 mod privacy;
 mod profiles;
 mod references;
+mod remedy;
 mod row_group;
 mod scan;
 mod schema;
+mod stable_hash;
 mod texts;
 mod values;
+
+pub use remedy::Remedy;
 
 pub(crate) use privacy::{tells, told};
 
@@ -49,7 +53,7 @@ pub struct AuditFinding {
     /// The message.
     pub message: String,
     /// What to do about it.
-    pub remedy: &'static str,
+    pub remedy: Remedy,
 }
 
 /// The result of validating a data set.
@@ -100,7 +104,7 @@ fn manifest(run: &Path, findings: &mut Findings) -> Option<Value> {
             Err(error) => format!("the run's manifest is not valid JSON: {error}"),
         },
     };
-    findings.add(Spot::of("file", "../manifest.json"), &fault, files::AGAIN);
+    findings.add(Spot::of("file", "../manifest.json"), &fault, Remedy::Rebuild);
     None
 }
 

@@ -6,11 +6,7 @@ use memchr::memmem::{Finder, find};
 
 use super::Group;
 use super::findings::{Findings, Spot};
-
-const REMEDY: &str =
-    "remove the sample, correct the scene (`scene_pool/edits/`) or make the attribute public, and build again";
-const OF_SCENE: &str = "every sample of the scene shows this text: correct the scene (`scene_pool/edits/`) or make the attribute \
-                        public, and build again";
+use super::remedy::Remedy;
 
 /// The private values of every scene's cast, and the mentions found.
 #[derive(Debug, Default)]
@@ -117,7 +113,7 @@ impl Privacy {
             for column in ["worldview", "situation"] {
                 let Some(text) = group.text(column, row) else { continue };
                 for one in private.iter().filter(|one| one.is_in(text)) {
-                    findings.add(group.spot("private", row, column), &one.told(), OF_SCENE);
+                    findings.add(group.spot("private", row, column), &one.told(), Remedy::CorrectPrivateScene);
                 }
             }
             if !private.is_empty() {
@@ -163,7 +159,11 @@ impl Privacy {
     fn sample(&mut self, group: &Group<'_>, row: usize, findings: &mut Findings) {
         if let Some(hidden) = hidden(group, row) {
             let spot = group.spot("private", row, "scene_characters[].profile[].visibility");
-            findings.add(spot, &format!("the attribute `{hidden}` of a scene character is private"), REMEDY);
+            findings.add(
+                spot,
+                &format!("the attribute `{hidden}` of a scene character is private"),
+                Remedy::RemovePrivateSample,
+            );
         }
         let Some(private) = group.text("scene_id", row).and_then(|scene| self.scenes.get(scene)) else { return };
         // Without these columns it is unknown who may know the value.
@@ -177,7 +177,7 @@ impl Privacy {
         let (mut said, mut first) = (0, "reference");
         for one in Self::foreign(private, group.text("test_character", row).unwrap_or_default(), &own) {
             if let Some(column) = place(group, row, one) {
-                findings.add(group.spot("private", row, column), &one.told(), REMEDY);
+                findings.add(group.spot("private", row, column), &one.told(), Remedy::RemovePrivateSample);
             }
             let history = texts(group, row, "history", "content");
             for column in ["reference", "baseline"] {

@@ -3,9 +3,9 @@
 
 use std::hash::Hash as _;
 
-use super::references::hash;
+use super::stable_hash::hash;
 use crate::cells::Cells;
-use crate::text::stretches;
+use crate::text::sentences_with_gaps;
 
 /// An attribute of a profile.
 #[derive(Debug, PartialEq, Eq)]
@@ -51,7 +51,7 @@ fn leaves(value: &str, left: &str) -> bool {
     }
     // The possible rests of the text, after each choice of sentences.
     let mut rests = vec![left];
-    for (_, stretch) in stretches(value) {
+    for (_, stretch) in sentences_with_gaps(value) {
         for place in 0..rests.len() {
             rests.extend(rests[place].trim_start().strip_prefix(stretch.trim()).map(str::trim));
         }

@@ -7,6 +7,8 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use super::Group;
 use super::findings::{Findings, MOST, Spot};
 use super::profiles::Profile;
+use super::remedy::Remedy;
+use super::stable_hash::hash;
 use crate::cells::Cells;
 
 /// The hash of a text for comparison; `None` if there is no such column.
@@ -245,8 +247,6 @@ impl References {
     /// Reports the missing rows. If the referenced config could not be read completely, its references are not
     /// reported.
     pub(super) fn check(self, findings: &mut Findings, notes: &mut Vec<String>) {
-        let remedy =
-            "remove the row, or restore the row that it refers to; `dramaturg build PIPELINE --replay` rebuilds both";
         for ((_, _, of), Held { first, more }) in self.open.held {
             if !self.whole.contains(of) {
                 continue;
@@ -254,7 +254,7 @@ impl References {
             if let Some((spot, _)) = first.first() {
                 let spot = spot.clone();
                 for (spot, message) in first {
-                    findings.add(spot, &message, remedy);
+                    findings.add(spot, &message, Remedy::RestoreReferenced);
                 }
                 findings.count(&spot, more);
             }
@@ -310,13 +310,6 @@ fn print(group: &Group<'_>, column: &str, row: usize) -> Print {
         })),
         _ => None,
     }
-}
-
-/// Returns a hash that is the same in every run: the hasher has fixed keys.
-pub(super) fn hash(text: impl FnOnce(&mut DefaultHasher)) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    text(&mut hasher);
-    hasher.finish()
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use super::findings::Findings;
 use super::leaks::Leaks;
 use super::privacy::Privacy;
 use super::references::References;
+use super::remedy::Remedy;
 use super::values::Values;
 use super::{Audit, Group, card, files, schema, texts};
 use crate::dataset::error::DatasetError;
@@ -211,14 +212,10 @@ impl<'a> Walk<'a> {
         for row in 0..group.height {
             let spot = || group.spot("id", row, "id");
             match ids.text(row) {
-                None | Some("") => self.findings.add(spot(), "the row has no id", "give it an id, or remove the row"),
+                None | Some("") => self.findings.add(spot(), "the row has no id", Remedy::AddId),
                 Some(id) if !self.ids.insert(id.to_owned()) => {
                     let message = format!("another row of `{}` has the same id `{id}`", group.config);
-                    self.findings.add(
-                        spot(),
-                        &message,
-                        "remove one of them; ids are unique across the splits of a config",
-                    );
+                    self.findings.add(spot(), &message, Remedy::RemoveDuplicate);
                 }
                 Some(_) => {}
             }

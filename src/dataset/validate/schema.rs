@@ -3,13 +3,12 @@
 use polars::prelude::{DataFrame, DataType};
 
 use super::findings::{Findings, Spot};
-
-const REMEDY: &str = "write the table with the types listed in docs/dataset.md, as `dramaturg export` does";
+use super::remedy::Remedy;
 
 /// Compares the columns. Additional columns are allowed.
 pub(super) fn check(file: &str, expected: &DataFrame, frame: &DataFrame, findings: &mut Findings) {
     let mut fault = |path: &str, message: &str| {
-        findings.add(Spot { column: Some(path.to_owned()), ..Spot::of("schema", file) }, message, REMEDY);
+        findings.add(Spot { column: Some(path.to_owned()), ..Spot::of("schema", file) }, message, Remedy::WriteTypes);
     };
     for column in expected.columns() {
         match frame.column(column.name()) {

@@ -2,6 +2,7 @@
 
 use super::Group;
 use super::findings::Findings;
+use super::remedy::Remedy;
 use crate::dataset::text_checks::of_text;
 
 /// Checks every text of a group, including those in lists and structs, with rows distributed over the cores.
@@ -16,8 +17,8 @@ pub(super) fn check(group: &Group<'_>, findings: &mut Findings) {
     });
     for (row, path, check, message) in found {
         let remedy = match check {
-            "secret" => "remove it from the book, prompt or reply that it comes from, revoke the key, and build again",
-            _ => "set the book's encoding (`dramaturg chunk BOOK --encoding`), or correct the text, and build again",
+            "secret" => Remedy::RemoveSecretFromSource,
+            _ => Remedy::SetEncoding,
         };
         findings.add(group.spot(check, row, &path), &message, remedy);
     }

@@ -6,10 +6,9 @@ use serde_json::Value;
 
 use super::Group;
 use super::findings::Findings;
+use super::remedy::Remedy;
 use crate::config::document::json_schema::inlined;
 use crate::schema::{Character, Conversation, Reject, RoleGeneral, RoleProfile, RoleSpecific, Sample, Scene};
-
-const REMEDY: &str = "correct the value (docs/dataset.md lists the columns), or build again";
 
 /// The allowed values in the columns of a config.
 #[derive(Debug, Default)]
@@ -51,7 +50,11 @@ impl Values {
         for column in &self.needed {
             let Some(texts) = group.texts(column) else { continue };
             for row in (0..group.height).filter(|row| texts.text(*row).is_none()) {
-                findings.add(group.spot("schema", row, column), &format!("the row has no `{column}`"), REMEDY);
+                findings.add(
+                    group.spot("schema", row, column),
+                    &format!("the row has no `{column}`"),
+                    Remedy::CorrectValue,
+                );
             }
         }
         let mut path = String::new();
@@ -68,7 +71,7 @@ impl Values {
                     };
                     let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
                     let message = format!("`{text}` is not one of {}", words.join(", "));
-                    findings.add(group.spot("schema", row, path), &message, REMEDY);
+                    findings.add(group.spot("schema", row, path), &message, Remedy::CorrectValue);
                 });
             }
         }

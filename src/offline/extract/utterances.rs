@@ -7,7 +7,7 @@ use crate::stages::extract::FindScenes;
 use crate::stages::extract::asks::QuotationHint;
 use crate::stages::extract::book_index::standalone_sentence::normalized_marks;
 use crate::stages::extract::lexicon::Patterns;
-use crate::text::lead_word;
+use crate::text::is_sentence_opener;
 
 /// Returns the utterances of a passage, in order.
 pub(super) fn lines<'a>(text: &Passage<'a>) -> Vec<Line<'a>> {
@@ -110,7 +110,8 @@ fn join_speech(speech: &mut String, between: &str, next: &str, language: Languag
     let first = next.split_whitespace().next().unwrap_or_default();
     let word = first.trim_end_matches(|c: char| !c.is_alphanumeric());
     // A word that is usually lower case begins a new sentence if it is capitalized here.
-    let begins = word.starts_with(char::is_uppercase) && lead_word(word) && !word.starts_with("I’") && word != "I";
+    let begins =
+        word.starts_with(char::is_uppercase) && is_sentence_opener(word) && !word.starts_with("I’") && word != "I";
     if tag.ends_with(['.', '。', '．', '!', '！']) || begins {
         close(speech, language);
     }

@@ -145,7 +145,7 @@ pub(super) fn describe(ask: &DescribeRole) -> String {
 
 /// Adds a final punctuation mark if there is none.
 fn closed(sentence: String, language: Language) -> String {
-    if !crate::text::is_cut(&sentence) {
+    if !crate::text::is_truncated(&sentence) {
         return sentence;
     }
     let end = if language == Language::En { "." } else { "。" };

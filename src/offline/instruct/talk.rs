@@ -83,7 +83,7 @@ pub(super) fn ended(sentence: &str, language: Language) -> String {
     let mut chars = sentence.trim().chars();
     let mut text: String = chars.next().into_iter().flat_map(char::to_uppercase).collect();
     text.push_str(chars.as_str());
-    if crate::text::is_cut(&text) {
+    if crate::text::is_truncated(&text) {
         text = text.trim_end_matches([',', '，', ';', '；', ':', '：', '、']).to_owned();
         text.push_str(if language == Language::En { "." } else { "。" });
     }

@@ -8,7 +8,8 @@ use super::question_kinds::{QuestionKind, asked};
 use super::semantic_fields::fields_of;
 use crate::schema::{Language, Line};
 use crate::text::{
-    Sign, Topic, asks, content_words, float, is_title, pair_likeness, pairs, plain, sentences, signs, spoken, topics,
+    SpeechMarker, Topic, asks, content_words, count_speech_markers, float, is_title, pair_likeness, pairs, plain,
+    sentences, spoken, topics,
 };
 
 /// Minimum similarity at which two utterances count as the same.
@@ -125,16 +126,16 @@ impl<'a> ConversationView<'a> {
     /// Returns the speech act of the last utterance.
     pub(super) fn act(&self) -> SpeechAct {
         let last = self.last();
-        let shows = |sign| signs(last, self.language, sign) > 0;
-        if shows(Sign::Farewell) {
+        let shows = |sign| count_speech_markers(last, self.language, sign) > 0;
+        if shows(SpeechMarker::Farewell) {
             SpeechAct::Farewell
         } else if asks(last) {
             SpeechAct::Question
-        } else if shows(Sign::Anger) && last.contains(['!', '！']) {
+        } else if shows(SpeechMarker::Anger) && last.contains(['!', '！']) {
             SpeechAct::Anger
-        } else if shows(Sign::Thanks) {
+        } else if shows(SpeechMarker::Thanks) {
             SpeechAct::Thanks
-        } else if shows(Sign::Greeting) {
+        } else if shows(SpeechMarker::Greeting) {
             SpeechAct::Greeting
         } else {
             SpeechAct::Statement

@@ -9,7 +9,7 @@ use super::phrases::{frames, is_generic};
 use crate::llm::{Offline, OfflineAnswer};
 use crate::schema::Line;
 use crate::stages::simulate::{Direct, Direction};
-use crate::text::{Sign, asks, content_words, float, sentences, signs, spoken};
+use crate::text::{SpeechMarker, asks, content_words, count_speech_markers, float, sentences, spoken};
 
 /// Minimum number of utterances before a conversation may end on its own.
 const RIPE: usize = 12;
@@ -44,7 +44,7 @@ fn end(ask: &Direct, offline: &mut Offline<'_>) -> Option<&'static str> {
     let last = ask.history.last().filter(|_| ask.may_end)?;
     let late = float(ask.history.len().saturating_sub(RIPE - 1));
     let open = asks(spoken(&last.content));
-    let farewell = signs(spoken(&last.content), ask.language, Sign::Farewell) > 0;
+    let farewell = count_speech_markers(spoken(&last.content), ask.language, SpeechMarker::Farewell) > 0;
     let mut chance = if open { 0.0 } else { 0.015 * late };
     if farewell {
         chance += 0.08 * late;

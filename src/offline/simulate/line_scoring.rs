@@ -7,7 +7,10 @@ use super::conversation::{ConversationView, mentions};
 use super::semantic_fields::fields_of;
 use super::vocatives::{bare, without_vocatives};
 use crate::schema::Language;
-use crate::text::{Sign, asks, content_words, float, is_han, is_title, lead_word, sentences, signs, spoken};
+use crate::text::{
+    SpeechMarker, asks, content_words, count_speech_markers, float, is_han, is_sentence_opener, is_title, sentences,
+    spoken,
+};
 
 /// A line, or a part of one, that can be used as a reply.
 #[derive(Debug, Clone)]
@@ -188,11 +191,13 @@ impl<'a> LineScorer<'a> {
         let content: BTreeSet<String> = content_words(text).into_iter().collect();
         let mut fit =
             TAKEN_UP * self.shares(&content) + self.of_one_matter(fields_of(&content, language)) + self.turn(text);
-        let shows = |sign| signs(text, language, sign) > 0;
+        let shows = |sign| count_speech_markers(text, language, sign) > 0;
         let last = self.conversation.last();
         if asks(last) {
-            let wants = |sign| signs(last, language, sign) > 0;
-            fit += if wants(Sign::Why) && shows(Sign::Reason) || wants(Sign::World) && shows(Sign::Fact) {
+            let wants = |sign| count_speech_markers(last, language, sign) > 0;
+            fit += if wants(SpeechMarker::Why) && shows(SpeechMarker::Reason)
+                || wants(SpeechMarker::World) && shows(SpeechMarker::Fact)
+            {
                 0.25
             } else {
                 0.0
@@ -314,20 +319,22 @@ impl<'a> LineScorer<'a> {
         sentences(text)
             .into_iter()
             .flat_map(|sentence| sentence.split_whitespace().skip(1))
-            .filter(|word| word.starts_with(char::is_uppercase) && !lead_word(bare(word).as_str()) && !is_title(word))
+            .filter(|word| {
+                word.starts_with(char::is_uppercase) && !is_sentence_opener(bare(word).as_str()) && !is_title(word)
+            })
             .filter(|word| !self.known.contains(&bare(word)))
             .count()
     }
 
     /// Scores how well a text shows a dimension; 0 for codes other than the five shipped ones.
     pub(super) fn shows(&self, text: &str, code: &str) -> f64 {
-        let count = |sign| float(signs(text, self.conversation.language, sign).min(3));
+        let count = |sign| float(count_speech_markers(text, self.conversation.language, sign).min(3));
         match code {
-            "CR" => 0.8 * self.shared(text) + 0.15 * count(Sign::Recall),
-            "FR" => 0.18 * count(Sign::Fact),
-            "RR" => 0.2 * count(Sign::Reason),
-            "CA" => f64::from(u8::from(asks(text))) * 0.35 + 0.08 * count(Sign::Turn),
-            "PA" => 0.22 * count(Sign::Feeling),
+            "CR" => 0.8 * self.shared(text) + 0.15 * count(SpeechMarker::Recall),
+            "FR" => 0.18 * count(SpeechMarker::Fact),
+            "RR" => 0.2 * count(SpeechMarker::Reason),
+            "CA" => f64::from(u8::from(asks(text))) * 0.35 + 0.08 * count(SpeechMarker::Turn),
+            "PA" => 0.22 * count(SpeechMarker::Feeling),
             _ => 0.0,
         }
     }

@@ -168,7 +168,7 @@ pub(super) fn is_generic(sentence: &str, language: Language) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::{Sign, asks, sentences, signs};
+    use crate::text::{SpeechMarker, asks, count_speech_markers, sentences};
 
     #[test]
     fn tables_are_full_and_every_frame_can_be_filled() {
@@ -203,16 +203,17 @@ mod tests {
 
     #[test]
     fn frames_show_the_signs_of_their_dimension() {
-        let missing = |language, pool: &BTreeMap<String, Vec<String>>, code: &str, shows: Sign| -> Vec<String> {
-            pool[code].iter().filter(|frame| signs(frame, language, shows) == 0).cloned().collect()
-        };
+        let missing =
+            |language, pool: &BTreeMap<String, Vec<String>>, code: &str, shows: SpeechMarker| -> Vec<String> {
+                pool[code].iter().filter(|frame| count_speech_markers(frame, language, shows) == 0).cloned().collect()
+            };
         for language in Language::ALL {
             let frames = frames(language);
             for (code, shown, drawn) in [
-                ("FR", Sign::Fact, Sign::World),
-                ("RR", Sign::Reason, Sign::Why),
-                ("PA", Sign::Feeling, Sign::Feeling),
-                ("CR", Sign::Recall, Sign::Recall),
+                ("FR", SpeechMarker::Fact, SpeechMarker::World),
+                ("RR", SpeechMarker::Reason, SpeechMarker::Why),
+                ("PA", SpeechMarker::Feeling, SpeechMarker::Feeling),
+                ("CR", SpeechMarker::Recall, SpeechMarker::Recall),
             ] {
                 let none: Vec<String> = vec![];
                 assert_eq!(missing(language, &frames.strategy, code, shown), none, "{language} {code}");

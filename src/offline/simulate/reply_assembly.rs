@@ -10,7 +10,7 @@ use super::phrase_choice::{least_said, pick};
 use super::phrases::{Slots, capitals, frames};
 use crate::llm::OfflineOptions;
 use crate::schema::Language;
-use crate::text::{Sign, asks, likeness, sentences, signs};
+use crate::text::{SpeechMarker, asks, count_speech_markers, likeness, sentences};
 
 /// Minimum overlap with the conversation at which an utterance needs no transition.
 const FITS: f64 = 0.55;
@@ -58,7 +58,8 @@ impl ReplyAssembly<'_> {
             let pool = if kind.lead.is_empty() { &kind.say } else { &kind.lead };
             return if self.conversation.is_answered(body) { None } else { self.phrase(pool, body, rng) };
         }
-        let fits = self.scorer.shared(body) >= FITS || signs(body, self.conversation.language, Sign::Greeting) > 0;
+        let fits = self.scorer.shared(body) >= FITS
+            || count_speech_markers(body, self.conversation.language, SpeechMarker::Greeting) > 0;
         if self.conversation.heard.is_empty() || fits {
             return None;
         }
@@ -91,7 +92,7 @@ impl ReplyAssembly<'_> {
     fn shown(&self, code: &str, body: &str, rng: &mut ChaCha8Rng) -> (Option<String>, Option<String>) {
         let frames = frames(self.conversation.language);
         let Some(pool) = frames.strategy.get(code) else { return (self.bridge(body, rng), None) };
-        let shown = |sign| signs(body, self.conversation.language, sign) > 0;
+        let shown = |sign| count_speech_markers(body, self.conversation.language, sign) > 0;
         match code {
             "CR" => {
                 let lead = self.phrase(&frames.echo, body, rng);
@@ -100,9 +101,9 @@ impl ReplyAssembly<'_> {
                 let tail = if remind { self.phrase(pool, body, rng) } else { None };
                 (lead, tail)
             }
-            "FR" if shown(Sign::Fact) => (None, None),
-            "RR" if shown(Sign::Reason) => (None, None),
-            "PA" if shown(Sign::Feeling) => (None, None),
+            "FR" if shown(SpeechMarker::Fact) => (None, None),
+            "RR" if shown(SpeechMarker::Reason) => (None, None),
+            "PA" if shown(SpeechMarker::Feeling) => (None, None),
             "CA" if asks(body) && self.conversation.others.iter().any(|other| mentions(body, other)) => (None, None),
             "PA" if rng.random_bool(0.5) => (self.phrase(pool, body, rng), None),
             _ => (None, self.phrase(pool, body, rng)),

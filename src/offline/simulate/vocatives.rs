@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::conversation::{ConversationView, mentions};
 use super::phrases::capitals;
 use crate::schema::Language;
-use crate::text::{content_words, is_han, is_title, lead_word, sentences};
+use crate::text::{content_words, is_han, is_sentence_opener, is_title, sentences};
 
 /// Splits a line into sentences and removes vocatives of absent people. Also returns whether one was removed at the
 /// start or end of a sentence.
@@ -76,7 +76,7 @@ fn is_call(head: &str, rest: &str, names: &BTreeSet<String>) -> bool {
     let words: Vec<&str> = head.split_whitespace().collect();
     // `And Nether Row, by that scorer`: a phrase that begins with a conjunction is not a vocative.
     let capital = words.iter().all(|word| word.starts_with(char::is_uppercase))
-        && !words.first().is_some_and(|word| words.len() > 1 && lead_word(word) && !is_title(word));
+        && !words.first().is_some_and(|word| words.len() > 1 && is_sentence_opener(word) && !is_title(word));
     // Every sentence begins with a capital, so a vocative needs a title or a known name.
     let known = words.iter().any(|word| is_title(word) || names.contains(&bare(word)));
     (1..=3).contains(&words.len()) && capital && known
@@ -104,7 +104,7 @@ pub(super) fn names<'a>(texts: impl Iterator<Item = &'a str>) -> BTreeSet<String
         for pair in sentence.split_whitespace().collect::<Vec<_>>().windows(2) {
             let word = bare(pair[1]);
             let inside = !pair[0].ends_with(['“', '‘', ':', '—']) && !pair[1].starts_with(['“', '‘', '"']);
-            if inside && word.starts_with(char::is_uppercase) && word != "I" && !lead_word(&word) {
+            if inside && word.starts_with(char::is_uppercase) && word != "I" && !is_sentence_opener(&word) {
                 names.insert(word);
             }
         }

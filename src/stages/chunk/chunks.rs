@@ -4,8 +4,8 @@
 //! returned as rejects.
 
 use super::Params;
+use super::chapters::boilerplate::Story;
 use super::chapters::levels::rank;
-use super::chapters::story::Story;
 use super::units::{Unit, Weight, units};
 use crate::llm::{Estimate, estimate_tokens};
 use crate::schema::{Book, Chapter, Chunk, Reject};

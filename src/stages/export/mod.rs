@@ -28,6 +28,7 @@ pub use features::ColumnNote;
 pub use groups::{TableRow, table};
 pub use markers::MarkerError;
 pub use quote_limits::QuoteLimits;
+pub(crate) use report::report_has_splits;
 pub use report::{
     Agreement, AskCost, ConversationView, Report, ReportStatistics, report, report_lists_splits, update_report,
 };

@@ -13,7 +13,7 @@ use polars::prelude::{
 };
 
 use super::{ExportError, Params};
-use crate::text::LEFT_OUT;
+use crate::text::OMITTED_TEXT;
 
 /// The limit in code points if original text is excluded and no limit is set. Shorter passages are common phrases.
 const PHRASE: u32 = 40;
@@ -121,14 +121,14 @@ impl QuoteLimits {
         Ok(frame)
     }
 
-    /// Applies the limits to a column or a part of one. `place` is the dotted path of the field.
-    fn part(&self, series: &Series, place: &str, own: &[&str]) -> PolarsResult<Series> {
-        if own.contains(&place) {
+    /// Applies the limits to a column or a part of one. `path` is the dotted path of the field.
+    fn part(&self, series: &Series, path: &str, own: &[&str]) -> PolarsResult<Series> {
+        if own.contains(&path) {
             return Ok(Series::full_null(series.name().clone(), series.len(), series.dtype()));
         }
         match series.dtype() {
             DataType::String => {
-                let name = place.rsplit('.').next().unwrap_or(place);
+                let name = path.rsplit('.').next().unwrap_or(path);
                 let Some(stretches) = self.stretches.as_ref().filter(|_| !is_name(name)) else {
                     return Ok(series.clone());
                 };
@@ -137,7 +137,7 @@ impl QuoteLimits {
                 Ok(StringChunked::from_iter_options(series.name().clone(), shortened).into_series())
             }
             DataType::List(_) => {
-                let lists = series.list()?.apply_to_inner(&|inner| self.part(&inner, place, own))?;
+                let lists = series.list()?.apply_to_inner(&|inner| self.part(&inner, path, own))?;
                 Ok(lists.into_series())
             }
             DataType::Struct(_) => {
@@ -145,7 +145,7 @@ impl QuoteLimits {
                     .struct_()?
                     .fields_as_series()
                     .iter()
-                    .map(|field| self.part(field, &format!("{place}.{}", field.name()), own))
+                    .map(|field| self.part(field, &format!("{path}.{}", field.name()), own))
                     .collect();
                 let made = StructChunked::from_series(series.name().clone(), series.len(), fields?.iter())?;
                 Ok(made.into_series())
@@ -199,7 +199,7 @@ impl Stretches {
             let Some((cut, _)) = text[start..end].char_indices().nth(self.longest) else { continue };
             shortened.push_str(&text[copied..start]);
             shortened.push_str(text[start..start + cut].trim_end());
-            shortened.push_str(LEFT_OUT);
+            shortened.push_str(OMITTED_TEXT);
             copied = end;
         }
         if copied == 0 {
@@ -258,8 +258,8 @@ impl Rolling {
         self.letters.push_back(letter);
         self.hash = self.hash.wrapping_mul(Self::BASE).wrapping_add(letter);
         if self.letters.len() > self.width {
-            let gone = self.letters.pop_front().expect("the window is longer than `width`");
-            self.hash = self.hash.wrapping_sub(gone.wrapping_mul(self.leaving));
+            let removed = self.letters.pop_front().expect("the window is longer than `width`");
+            self.hash = self.hash.wrapping_sub(removed.wrapping_mul(self.leaving));
         }
         (self.letters.len() == self.width).then_some(self.hash)
     }
@@ -322,7 +322,7 @@ mod tests {
             "It rained on\n  the weir all that\n  night and nobody in the mill slept.",
         ] {
             let left = shortened(text, 20);
-            assert!(left.chars().count() < 20 && left.contains(LEFT_OUT), "{left}");
+            assert!(left.chars().count() < 20 && left.contains(OMITTED_TEXT), "{left}");
         }
         let text = "「今夜涨水」陆三更说「你把灯举高些让我看看墙上的水印」";
         assert_eq!(shortened(text, 20), "「今夜涨水」陆三更说「你把灯举[…]」");

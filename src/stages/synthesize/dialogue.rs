@@ -14,7 +14,7 @@ use super::world::World;
 use crate::llm::{Ask, Shape, schema_of};
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Language, Message};
-use crate::text::of_language;
+use crate::text::check_language;
 
 /// Number of lines per character that the dialogue is asked to have.
 const LINES: usize = 10;
@@ -105,7 +105,7 @@ impl Ask for MakeDialogue {
                     self.lines
                 ));
             }
-            of_language(&lines.concat(), self.language)?;
+            check_language(&lines.concat(), self.language)?;
         }
         Ok(())
     }

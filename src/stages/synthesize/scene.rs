@@ -10,7 +10,7 @@ use super::world::World;
 use crate::llm::{Ask, Shape, schema_of};
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Language, Message};
-use crate::text::of_language;
+use crate::text::check_language;
 
 /// Asks for a scene with the characters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -52,8 +52,8 @@ impl Ask for MakeScene {
         if meeting.wants.len() != self.characters.len() || meeting.wants.iter().any(|want| want.trim().is_empty()) {
             return Err("`wants` needs one entry for each character, in the order given".to_owned());
         }
-        of_language(&meeting.situation, self.language)?;
-        of_language(&meeting.wants.concat(), self.language)
+        check_language(&meeting.situation, self.language)?;
+        check_language(&meeting.wants.concat(), self.language)
     }
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::schema::Visibility::{self, Private, Public};
 use crate::schema::{Attribute, Language, slug, worldview_key};
-use crate::text::of_language;
+use crate::text::check_language;
 
 /// A character's sheet. What everybody has is fixed, so that none of it can be missing, and what only this one has comes under keys of
 /// its own; [`Sheet::profile`] makes the profile of it.
@@ -121,7 +121,7 @@ impl Sheet {
             return Err(format!("`{key}` stands twice in the sheet of {}; say each thing once", self.name));
         }
         let values: String = self.profile(language).into_iter().map(|attribute| attribute.value).collect();
-        of_language(&values, language)
+        check_language(&values, language)
     }
 
     /// Returns a key that occurs twice in the profile, whose values could contradict each other.

@@ -71,7 +71,7 @@ fn offline_characters_are_whole_and_differ() {
                 let texts = character.profile.iter().map(|attribute| &attribute.value).chain(&character.lines);
                 for text in texts.chain(&character.worldview) {
                     assert!(!text.contains(['{', '}']), "{text}");
-                    assert!(crate::text::of_language(text, language).is_ok(), "{text}");
+                    assert!(crate::text::check_language(text, language).is_ok(), "{text}");
                     assert!(!text.starts_with(char::is_lowercase) || text.ends_with("male"), "{text}");
                     for wrong in [" a a", " the the ", " a e", " a i", " a o", "..", "。。", "？。", "  "] {
                         assert!(!text.contains(wrong), "`{wrong}` in {text}");

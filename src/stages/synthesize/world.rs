@@ -11,7 +11,7 @@ use crate::llm::Ask;
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Language, Message};
 use crate::seed::seeded;
-use crate::text::of_language;
+use crate::text::check_language;
 
 /// Asks for a world for original characters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -116,7 +116,7 @@ impl Ask for MakeWorld {
         if let Some((key, _)) = parts.iter().find(|(_, text)| text.trim().is_empty()) {
             return Err(format!("`{key}` is empty"));
         }
-        of_language(&world.worldview(self.language), self.language)
+        check_language(&world.worldview(self.language), self.language)
     }
 }
 

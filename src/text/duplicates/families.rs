@@ -4,7 +4,8 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::postings::{Postings, Search};
-use super::questions::{Questions, to_u32};
+use super::questions::Questions;
+use super::terms::to_u32;
 use super::threads::each;
 
 /// Returns the family of each question: the index of the first of the questions that are connected to it by

@@ -3,7 +3,8 @@
 use std::num::NonZeroUsize;
 
 use super::postings::{Postings, Search};
-use super::questions::{Questions, to_u32};
+use super::questions::Questions;
+use super::terms::to_u32;
 use super::threads::each;
 
 /// How many questions are processed per block. Similar pairs inside a block are all searched for, so a larger block

@@ -19,6 +19,7 @@ mod greedy;
 mod postings;
 mod questions;
 mod share;
+mod terms;
 mod threads;
 
 pub use families::families;
@@ -91,7 +92,7 @@ pub fn judged<T: AsRef<str>>(questions: &[T], keep: Keep, measured: bool, thread
         distinct.len(),
         threads,
         || Search::new(&distinct),
-        |search, number| match questions::to_u32(number) {
+        |search, number| match terms::to_u32(number) {
             number if !stays(number) => search.nearest(&kept, number, threshold),
             number if measured => search.nearest(&kept, number, 0.0),
             _ => None,
@@ -156,7 +157,7 @@ mod tests {
     fn by_hand(questions: &[String], threshold: f64) -> Vec<Verdict> {
         let (distinct, numbers, firsts) = Questions::new(questions);
         let mut kept: Vec<u32> = Vec::new();
-        for number in 0..questions::to_u32(distinct.len()) {
+        for number in 0..terms::to_u32(distinct.len()) {
             if kept.iter().all(|other| distinct.likeness(number, *other) < threshold) {
                 kept.push(number);
             }

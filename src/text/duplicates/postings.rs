@@ -3,7 +3,7 @@
 //! Let t be the rarest term shared by two questions a and b. Half of their similarity is a sum over shared terms of
 //! weight × count in the querying question × gain in the other. By the Cauchy–Schwarz inequality it is at most the
 //! product of two norms: that of the querying question's counts and that of the other's gains, as vectors weighted by
-//! the terms, from t on in order of rarity. [`Left`] stores both norms for every position in every question, which
+//! the terms, from t on in order of rarity. [`RemainingNorms`] stores both norms for every position in every question, which
 //! gives an upper bound for each half.
 //!
 //! Each term's list stores the remaining norms of every question with that term, largest first. A search for a given
@@ -18,7 +18,8 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use super::questions::{Left, Questions, SLACK, mark, most, to_u32};
+use super::questions::{Questions, RemainingNorms, SLACK, mark, most};
+use super::terms::to_u32;
 
 /// An entry of a term's list.
 #[derive(Debug, Clone, Copy)]
@@ -27,7 +28,7 @@ struct Posting {
     /// The position of the term among the question's terms.
     place: u32,
     /// The remaining norms of the question from this term on.
-    left: Left,
+    left: RemainingNorms,
 }
 
 /// An index of some questions by their terms.
@@ -46,19 +47,19 @@ struct Segment {
     /// is read in full.
     scale: f64,
     /// The maximum norms that this term alone contributes in any of the questions.
-    most: Left,
+    most: RemainingNorms,
     /// The start and the end of its postings.
     range: [u32; 2],
 }
 
 impl Segment {
     /// Returns the sort key of the postings.
-    fn order(&self, left: Left) -> f64 {
+    fn order(&self, left: RemainingNorms) -> f64 {
         order(self.scale, left)
     }
 }
 
-fn order(scale: f64, left: Left) -> f64 {
+fn order(scale: f64, left: RemainingNorms) -> f64 {
     (f64::from(left.asks) * scale).max(f64::from(left.answers) / scale)
 }
 
@@ -80,7 +81,7 @@ impl Postings {
             ends[rank] += ends[rank - 1];
         }
         let size = ends.last().map_or(0, |end| *end as usize);
-        let mut list = vec![Posting { number: 0, place: 0, left: Left::default() }; size];
+        let mut list = vec![Posting { number: 0, place: 0, left: RemainingNorms::default() }; size];
         // Class by class, so that questions of a class are adjacent in every list. After the loop, each element of
         // `ends` has moved from the start of its list to the end.
         for number in classes.into_values().flatten() {
@@ -107,7 +108,7 @@ impl Postings {
                 }
                 let end = start + to_u32(part.len());
                 let alone = part.iter().map(|posting| questions.alone(posting.number, posting.place));
-                let most = alone.fold(Left::default(), Left::max);
+                let most = alone.fold(RemainingNorms::default(), RemainingNorms::max);
                 segments.push(Segment { scale, most, range: [start, end] });
                 start = end;
             }
@@ -257,14 +258,14 @@ impl<'a> Search<'a> {
         ControlFlow::Continue(())
     }
 
-    fn add(&mut self, rank: u32, alone: Left, times: f64) {
+    fn add(&mut self, rank: u32, alone: RemainingNorms, times: f64) {
         let (asks, answers) = &mut self.squares[mark(rank).trailing_zeros() as usize];
         *asks += times * f64::from(alone.asks).powi(2);
         *answers += times * f64::from(alone.answers).powi(2);
     }
 
     /// Returns the upper bound of the similarity, doubled, to a question with the given term marks and remaining norms.
-    fn most_marked(&self, mut marks: u64, left: Left) -> f64 {
+    fn most_marked(&self, mut marks: u64, left: RemainingNorms) -> f64 {
         let (mut asks, mut answers) = (0.0, 0.0);
         while marks != 0 {
             let of_bit = self.squares[marks.trailing_zeros() as usize];
@@ -336,7 +337,7 @@ impl<'a> Search<'a> {
 }
 
 /// Returns the minimum sort key of a posting whose bound reaches `sought`, which is twice the similarity.
-fn least(left: Left, scale: f64, sought: f64) -> f64 {
+fn least(left: RemainingNorms, scale: f64, sought: f64) -> f64 {
     let (there, back) = (f64::from(left.asks) * scale, f64::from(left.answers) / scale);
     let (more, less) = (there.max(back), there.min(back));
     // Both halves grow with the key until the larger one is 1.

@@ -3,17 +3,9 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use crate::text::bm25::{B, K1, Terms, idf};
+use super::terms::{Lists, Reader, Term, to_u32};
+use crate::text::bm25::{B, K1, idf};
 use crate::text::float;
-
-/// A term of a question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Term {
-    /// Its position among the group's terms, rarest first.
-    pub(super) rank: u32,
-    /// Its number of occurrences in the question.
-    pub(super) count: u32,
-}
 
 /// The distinct questions by number, in order of preference.
 ///
@@ -29,7 +21,7 @@ pub(super) struct Questions {
     /// By question: its score with itself.
     own: Vec<f64>,
     /// By term of each question, parallel to `terms`.
-    left: Vec<Left>,
+    left: Vec<RemainingNorms>,
     /// By question: the value of [`Questions::class`].
     classes: Vec<i8>,
     /// By question: the [`mark`]s of its terms.
@@ -159,8 +151,8 @@ impl Questions {
     }
 
     /// Computes the remaining norms of each question from each of its terms on.
-    fn measure(&self) -> Vec<Left> {
-        let mut left = vec![Left::default(); self.terms.values.len()];
+    fn measure(&self) -> Vec<RemainingNorms> {
+        let mut left = vec![RemainingNorms::default(); self.terms.values.len()];
         for number in 0..to_u32(self.len()) {
             let range = self.terms.range(number as usize);
             let (mut asks, mut answers) = (0.0, 0.0);
@@ -168,14 +160,15 @@ impl Questions {
                 let (weight, count) = (self.weights[term.rank as usize], f64::from(term.count));
                 asks += weight * count.powi(2);
                 answers += weight * self.gain(number, term.count).powi(2);
-                *left = Left { asks: narrow(asks.sqrt() / self.own(number)), answers: narrow(answers.sqrt()) };
+                *left =
+                    RemainingNorms { asks: narrow(asks.sqrt() / self.own(number)), answers: narrow(answers.sqrt()) };
             }
         }
         left
     }
 
     /// Returns the remaining norms of a question from each of its terms on.
-    pub(super) fn left(&self, number: u32) -> &[Left] {
+    pub(super) fn left(&self, number: u32) -> &[RemainingNorms] {
         &self.left[self.terms.range(number as usize)]
     }
 
@@ -195,11 +188,11 @@ impl Questions {
     }
 
     /// Returns the norms of a single term of a question.
-    pub(super) fn alone(&self, number: u32, place: u32) -> Left {
+    pub(super) fn alone(&self, number: u32, place: u32) -> RemainingNorms {
         let term = self.terms(number)[place as usize];
         let weight = self.weights[term.rank as usize].sqrt();
         let asks = weight * f64::from(term.count) / self.own(number);
-        Left { asks: narrow(asks), answers: narrow(weight * self.gain(number, term.count)) }
+        RemainingNorms { asks: narrow(asks), answers: narrow(weight * self.gain(number, term.count)) }
     }
 
     /// Returns the BM25 score of a question for another one as the query.
@@ -262,14 +255,14 @@ impl Questions {
 
 /// The remaining norms of a question from a term on, with terms in order of rarity.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Left {
+pub(super) struct RemainingNorms {
     /// The norm of its counts, weighted by the terms' weights, divided by its score with itself.
     pub(super) asks: f32,
     /// The norm of its gains, weighted by the terms' weights.
     pub(super) answers: f32,
 }
 
-impl Left {
+impl RemainingNorms {
     /// Returns the element-wise maximum.
     pub(super) fn max(self, other: Self) -> Self {
         Self { asks: self.asks.max(other.asks), answers: self.answers.max(other.answers) }
@@ -280,7 +273,7 @@ impl Left {
 const CLASS: f64 = 0.2;
 
 #[expect(clippy::cast_possible_truncation, reason = "lengths of texts differ by less than e to the 50th")]
-fn class(left: &[Left]) -> i8 {
+fn class(left: &[RemainingNorms]) -> i8 {
     let proportion = left.first().map_or(1.0, |left| f64::from(left.answers) / f64::from(left.asks));
     (proportion.sqrt().ln() / CLASS).round() as i8
 }
@@ -292,7 +285,7 @@ pub(super) fn mark(rank: u32) -> u64 {
 }
 
 /// Returns the maximum that the remaining terms of two questions can add to each half of their similarity.
-pub(super) fn most(one: Left, other: Left) -> (f64, f64) {
+pub(super) fn most(one: RemainingNorms, other: RemainingNorms) -> (f64, f64) {
     (f64::from(one.asks) * f64::from(other.answers), f64::from(other.asks) * f64::from(one.answers))
 }
 
@@ -323,101 +316,5 @@ fn shared(one: &[Term], other: &[Term], mut term: impl FnMut(Term, Term)) {
         }
         i += usize::from(a.rank <= b.rank);
         j += usize::from(b.rank <= a.rank);
-    }
-}
-
-/// Converts a number of questions or terms. A larger group would not fit in memory.
-pub(super) fn to_u32(number: usize) -> u32 {
-    u32::try_from(number).expect("fewer than 2^32 questions and terms")
-}
-
-/// A list of lists in contiguous storage.
-struct Lists<T> {
-    values: Vec<T>,
-    ends: Vec<usize>,
-}
-
-impl<T> Default for Lists<T> {
-    fn default() -> Self {
-        Self { values: Vec::new(), ends: Vec::new() }
-    }
-}
-
-impl<T: Copy> Lists<T> {
-    fn push(&mut self, values: &[T]) {
-        self.values.extend_from_slice(values);
-        self.ends.push(self.values.len());
-    }
-
-    fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    fn range(&self, number: usize) -> std::ops::Range<usize> {
-        let start = if number == 0 { 0 } else { self.ends[number - 1] };
-        start..self.ends[number]
-    }
-
-    fn get(&self, number: u32) -> &[T] {
-        &self.values[self.range(number as usize)]
-    }
-
-    fn get_mut(&mut self, number: usize) -> &mut [T] {
-        let range = self.range(number);
-        &mut self.values[range]
-    }
-}
-
-/// Tokenizes texts and numbers terms in order of occurrence.
-#[derive(Default)]
-struct Reader {
-    splitter: Terms,
-    /// The numbers of short terms by their packed bytes, which is most terms.
-    short: HashMap<u64, u32>,
-    long: HashMap<String, u32>,
-    of_text: Vec<Term>,
-}
-
-/// Packs the bytes and the length of a short term into an integer. `None` for longer terms.
-fn packed(term: &str) -> Option<u64> {
-    let mut bytes = [0; 8];
-    bytes.get_mut(1..=term.len())?.copy_from_slice(term.as_bytes());
-    bytes[0] = u8::try_from(term.len()).ok()?;
-    Some(u64::from_le_bytes(bytes))
-}
-
-impl Reader {
-    /// Returns the number of distinct terms so far.
-    fn vocabulary(&self) -> usize {
-        self.short.len() + self.long.len()
-    }
-
-    /// Returns a text's terms, sorted. `rank` holds the term's number until ranks are known.
-    fn read(&mut self, text: &str) -> &[Term] {
-        self.of_text.clear();
-        self.splitter.each(text, |term| {
-            let next = to_u32(self.short.len() + self.long.len());
-            let rank = match packed(term) {
-                Some(key) => *self.short.entry(key).or_insert(next),
-                None => match self.long.get(term) {
-                    Some(number) => *number,
-                    None => *self.long.entry(term.to_owned()).or_insert(next),
-                },
-            };
-            self.of_text.push(Term { rank, count: 1 });
-        });
-        if self.of_text.is_empty() && !text.trim().is_empty() {
-            // Emoji and punctuation only: equal texts count as similar. No word starts with NUL.
-            let next = to_u32(self.vocabulary());
-            let rank = *self.long.entry(format!("\0{}", text.trim())).or_insert(next);
-            self.of_text.push(Term { rank, count: 1 });
-        }
-        self.of_text.sort_unstable_by_key(|term| term.rank);
-        self.of_text.dedup_by(|later, first| {
-            let same = later.rank == first.rank;
-            first.count += u32::from(same);
-            same
-        });
-        &self.of_text
     }
 }

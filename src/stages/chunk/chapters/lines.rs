@@ -1,6 +1,6 @@
 //! The lines of a book, and how they are laid out.
 
-use super::distributor::Body;
+use super::boilerplate::Body;
 use super::prose;
 use crate::text::{Shape, is_wrapped};
 

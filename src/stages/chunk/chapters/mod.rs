@@ -1,23 +1,14 @@
 //! Finds the chapters of a book. Does not split the text; `chunks` does.
 
-pub(super) mod boilerplate_titles;
+pub(super) mod boilerplate;
 mod candidates;
-mod contents_filter;
-mod distributor;
-mod excluded;
-mod front_back;
 pub(super) mod headings;
 #[cfg(test)]
 mod layouts;
 pub(super) mod levels;
 mod lines;
-mod numbering;
 mod prose;
-mod rule_filter;
 mod sequence;
-pub(super) mod story;
-mod story_bounds;
-mod story_start;
 pub(super) mod structure;
 mod title_patterns;
 mod titles;
@@ -47,7 +38,7 @@ pub fn chapters(book: &Book) -> Vec<Chapter> {
 /// Finds headings from the lines of the text.
 fn by_lines(book: &Book) -> Vec<Chapter> {
     let text = book.text.as_str();
-    let body = distributor::body(text);
+    let body = boilerplate::body(text);
     let lines = Lines::of(text, &body);
     let line_before = text[..body.start].matches('\n').count();
     let number_of = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);

@@ -3,8 +3,8 @@
 //!
 //! Does not search for headings. `chapters` handles books whose format marks none.
 
+use super::boilerplate::{body, kind_of_title};
 use super::headings::{self, Strength};
-use super::{boilerplate_titles, distributor};
 use crate::schema::{Book, Chapter, Level, MarkedHeading};
 use crate::text::{CodePoints, single_spaced};
 
@@ -24,7 +24,7 @@ pub(crate) fn chapters(book: &Book) -> Option<Vec<Chapter>> {
     if book.marked_headings.is_empty() {
         return None;
     }
-    let body = distributor::body(&book.text);
+    let body = body(&book.text);
     let mut points = CodePoints::new(&book.text);
     let (body_start, body_end) = (points.at(body.start), points.at(body.end));
     let within =
@@ -135,7 +135,7 @@ fn joined(marks: &[MarkedHeading], end: u32) -> Vec<Open<'_>> {
         let own = u32::try_from(mark.title.chars().count()).unwrap_or(u32::MAX);
         let length = next.saturating_sub(mark.start).saturating_sub(own);
         let words = words(&mark.title);
-        if boilerplate_titles::kind(&mark.title).is_some() {
+        if kind_of_title(&mark.title).is_some() {
             continue;
         }
         if let Some(before) = open.last_mut()

@@ -5,13 +5,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::boilerplate::{is_credit, kind_of_title};
 use super::candidates::Heading;
 use super::headings::{self, Candidate};
 use super::levels::{opens_chapter, rank};
 use super::lines::{Lines, has_leader};
 use super::prose::{self, letters};
 use super::title_patterns::{self, Form};
-use super::{boilerplate_titles, story_start};
 use crate::books::MAX_HEADINGS;
 use crate::schema::{BoilerplateKind, Level};
 use crate::text::{is_han, single_spaced};
@@ -222,7 +222,7 @@ fn title_lines(
         // A title below a part's heading may be that of a chapter.
         let joined = |heading: &Heading| heading.line < at && rank(heading.candidate.level) < 2;
         if known.get(nth).is_some_and(|heading| heading.line <= at && !joined(heading))
-            || boilerplate_titles::kind(words).is_some()
+            || kind_of_title(words).is_some()
         {
             continue;
         }
@@ -261,7 +261,7 @@ fn listed(lines: &Lines) -> BTreeSet<String> {
     const MOST: usize = 400;
     let head = (0..=lines.len() / 2).find(|at| {
         let words = lines.at(*at);
-        words.len() <= 40 && !words.is_empty() && boilerplate_titles::kind(words) == Some(BoilerplateKind::Contents)
+        words.len() <= 40 && !words.is_empty() && kind_of_title(words) == Some(BoilerplateKind::Contents)
     });
     let Some(head) = head else { return BTreeSet::new() };
     let mut names = BTreeSet::new();
@@ -304,7 +304,7 @@ fn fronts(known: &[Heading], lines: &Lines, book: &str) -> Vec<Heading> {
         let next = other.map_or(next, |other| next.min(other.line));
         let opening = lines.paragraph(line.at + 1, next);
         let long = lines.between(line.at, next) >= title_patterns::LEAST;
-        if line.name != own && long && prose::is_prose(&opening) && !story_start::is_credit(&opening) {
+        if line.name != own && long && prose::is_prose(&opening) && !is_credit(&opening) {
             let candidate = Candidate { level: Level::Front, ..line.candidate.clone() };
             fronts.push(heading(line, lines, candidate));
         }

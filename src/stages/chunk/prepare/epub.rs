@@ -6,7 +6,7 @@ use super::marks::marked_headings;
 use super::nonlinear_pages;
 use crate::books::{ContentsEntry, Page, RawBoilerplate, RawBook, RawHeading};
 use crate::schema::{BoilerplateKind, MarkedHeading};
-use crate::stages::chunk::chapters::{boilerplate_titles, structure};
+use crate::stages::chunk::chapters::{boilerplate, structure};
 
 /// Returns the headings of an EPUB, and adds the boilerplate of its pages to that of the book.
 pub(super) fn headings(raw: &mut RawBook) -> Vec<MarkedHeading> {
@@ -70,7 +70,7 @@ fn classify_pages(raw: &mut RawBook, contents: &[ContentsEntry]) -> Vec<RawHeadi
 fn title_kind(page: &Page) -> Option<BoilerplateKind> {
     let first = page.headings.first().filter(|heading| heading.start - page.start < 4);
     let title = first.map_or(page.title.as_str(), |heading| heading.title.as_str());
-    boilerplate_titles::kind(title)
+    boilerplate::kind_of_title(title)
 }
 
 /// Returns the entries of the table of contents as headings, without those on boilerplate pages.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::text::{Cue, CueMark, cue};
+use crate::text::{CueLine, CueSeparator, parse_cue_line};
 
 /// Whether a text is laid out as a script: with names on their own line above speeches, or in front of them.
 pub(super) fn is_script(text: &str) -> bool {
@@ -18,7 +18,7 @@ pub(super) fn is_script(text: &str) -> bool {
         filled += 1;
         paragraphs += usize::from(above);
         let next = lines.peek().filter(|next| !next.is_empty());
-        if let Some(cue) = cue(line) {
+        if let Some(cue) = parse_cue_line(line) {
             // Quotation marks after the name show a sentence of a story.
             let quoted = |speech: &str| speech.starts_with(QUOTES);
             let speech = &line[cue.speech..];
@@ -26,7 +26,7 @@ pub(super) fn is_script(text: &str) -> bool {
                 cues.add(&cue);
             } else if !speech.is_empty()
                 && !quoted(speech)
-                && (cue.sure || cue.mark != CueMark::Gap || !cue.name.is_ascii())
+                && (cue.sure || cue.mark != CueSeparator::Gap || !cue.name.is_ascii())
             {
                 speeches.add(&cue);
             }
@@ -45,7 +45,7 @@ pub(super) fn is_script(text: &str) -> bool {
 struct Names(BTreeMap<String, (usize, bool)>);
 
 impl Names {
-    fn add(&mut self, cue: &Cue<'_>) {
+    fn add(&mut self, cue: &CueLine<'_>) {
         let (count, sure) = self.0.entry(cue.name.to_lowercase()).or_default();
         *count += 1;
         *sure |= cue.sure;

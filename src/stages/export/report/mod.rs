@@ -16,6 +16,7 @@ mod splits_section;
 pub use conversation_view::ConversationView;
 pub use cost::AskCost;
 pub use figures::{Agreement, ReportStatistics};
+pub(crate) use splits_section::report_has_splits;
 pub use splits_section::{report_lists_splits, update_report};
 
 use std::collections::BTreeMap;

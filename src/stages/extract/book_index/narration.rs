@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use regex::Regex;
+use serde::Deserialize;
 
 use super::names::Names;
 use super::sentences::{one_line, sentences};
@@ -159,26 +160,43 @@ fn paragraph_sentences(
     }
 }
 
-/// Words that, before a name, rule it out as the subject.
-const BEFORE: &[&str] = &[
-    "about", "and", "as", "at", "but", "by", "for", "from", "in", "lest", "of", "on", "see", "than", "to", "towards",
-    "upon", "with", "without",
-];
+static WORDS: LazyLock<NarrationFile> =
+    LazyLock::new(|| toml::from_str(include_str!("narration.toml")).expect("`narration.toml` is embedded and tested"));
 
-/// The Chinese equivalent of [`BEFORE`].
-const BEFORE_ZH: [char; 28] = [
-    '把', '将', '將', '被', '给', '給', '与', '與', '和', '同', '跟', '向', '对', '對', '替', '请', '請', '问', '問',
-    '叫', '令', '命', '为', '為', '由', '劝', '勸', '找',
-];
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NarrationFile {
+    en: EnglishWords,
+    zh: ChineseWords,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EnglishWords {
+    /// Words that, before a name, rule it out as the subject; separated by whitespace.
+    before_name: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ChineseWords {
+    /// Characters that, before a name, rule it out as the subject.
+    before_name: String,
+    /// Words that do so after a name.
+    after_name: Vec<String>,
+}
 
 /// Whether a named person is the subject rather than an owner or part of a place: not `Hatch's umbrella`, not 聂崇礼身后.
 fn acts(text: &str, at: usize) -> bool {
     let before = text[..at].trim_end().rsplit(' ').next().unwrap_or("").to_lowercase();
-    if BEFORE.contains(&before.as_str()) && text[..at].contains(' ') && !text[..at].eq_ignore_ascii_case("but ") {
+    if WORDS.en.before_name.split_whitespace().any(|word| word == before)
+        && text[..at].contains(' ')
+        && !text[..at].eq_ignore_ascii_case("but ")
+    {
         return false;
     }
     // In Chinese a person who is called, seen, told or taken along is named after the verb.
-    if text[..at].ends_with(&BEFORE_ZH[..]) {
+    if text[..at].ends_with(|c| WORDS.zh.before_name.contains(c)) {
         return false;
     }
     // The end of the name is not known here, so only a name's length of text is examined.
@@ -189,7 +207,7 @@ fn acts(text: &str, at: usize) -> bool {
         return false;
     }
     let near: String = rest.chars().take(6).collect();
-    !["身后", "身後", "背后", "背後", "面前", "对面", "對面", "的", "之"].iter().any(|place| near.contains(place))
+    !WORDS.zh.after_name.iter().any(|place| near.contains(place.as_str()))
 }
 
 /// Whether a sentence is complete: its marks are paired, and it begins like a sentence.

@@ -1,6 +1,9 @@
 //! Facts about each person by profile key, from the narration and from what others say.
 
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
 
 use super::names::Names;
 use super::narration::Sentence;
@@ -9,6 +12,31 @@ use super::standalone_sentence::normalized_marks;
 use crate::attribution::{Attribution, Gender};
 use crate::schema::Language;
 use crate::stages::extract::lexicon::{Patterns, ProfileKey, Script, quoted};
+
+static WORDS: LazyLock<FactWords> = LazyLock::new(|| {
+    toml::from_str(include_str!("profile_facts.toml")).expect("`profile_facts.toml` is embedded and tested")
+});
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FactWords {
+    en: EnglishWords,
+    zh: ChineseWords,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EnglishWords {
+    /// Nouns for anyone of a sex, age or family relation.
+    anybody: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ChineseWords {
+    /// Words after which a sentence is about someone else.
+    other_subject: Vec<String>,
+}
 
 /// Collects facts about each person by profile key, keeping the first one or two sentences per key.
 pub(super) fn told(
@@ -80,57 +108,24 @@ pub(super) fn told(
 /// Returns where a sentence stops being about the person named up to `from`: what the person sees, or a second person's
 /// description, is about someone else.
 pub(super) fn own(text: &str, from: usize, language: Language) -> usize {
-    const CUT: [&str; 19] = [
-        "见", "見", "看", "听", "聽", "问", "問", "叫", "命", "令", "把", "将", "將", "一个", "一個", "一位", "有个",
-        "有個", "带着",
-    ];
     match language {
-        Language::Zh => CUT.iter().filter_map(|word| text[from..].find(word)).min().map_or(text.len(), |at| from + at),
+        Language::Zh => WORDS
+            .zh
+            .other_subject
+            .iter()
+            .filter_map(|word| text[from..].find(word.as_str()))
+            .min()
+            .map_or(text.len(), |at| from + at),
         Language::En => text.len(),
     }
 }
 
 /// Whether an alias names a trade or office, and not just `the boy`.
 pub(super) fn names_a_trade(alias: &str) -> bool {
-    const ANYBODY: &[&str] = &[
-        "boy",
-        "girl",
-        "man",
-        "woman",
-        "lady",
-        "gentleman",
-        "child",
-        "lad",
-        "fellow",
-        "stranger",
-        "other",
-        "animal",
-        "creature",
-        "person",
-        "speaker",
-        "figure",
-        "father",
-        "mother",
-        "brother",
-        "sister",
-        "son",
-        "daughter",
-        "husband",
-        "wife",
-        "uncle",
-        "aunt",
-        "friend",
-        "first",
-        "second",
-        "latter",
-        "former",
-        "youth",
-        "old man",
-    ];
     let word = alias.strip_prefix("the ").filter(|word| word.chars().all(|c| c.is_lowercase() || c == ' '));
     word.is_some_and(|word| {
         let last = word.rsplit(' ').next().unwrap_or(word);
-        !ANYBODY.contains(&word) && !ANYBODY.contains(&last)
+        !WORDS.en.anybody.iter().any(|anybody| anybody == word || anybody == last)
     })
 }
 

@@ -5,127 +5,46 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use regex::Regex;
+use serde::Deserialize;
 
 use super::names::Names;
 use crate::attribution::Attribution;
-use crate::schema::Language;
+use crate::schema::{ByLanguage, Language};
 use crate::stages::extract::lexicon::{Script, english, list, quoted};
 use crate::text::{is_han, is_title};
 
-/// Words that characterize a voice. Each entry lists forms of one word; the first one is displayed.
-const MARKS_EN: &[&[&str]] = &[
-    &["sir"],
-    &["ma’am", "ma'am", "madam"],
-    &["my dear", "my dears"],
-    &["mate", "mates", "matey"],
-    &["my lad", "lad", "lads"],
-    &["old fellow", "old chap"],
-    &["friend", "friends"],
-    &["ain’t", "ain't"],
-    &["’em", "'em"],
-    &["’tis", "'tis"],
-    &["oh"],
-    &["ah"],
-    &["eh"],
-    &["well"],
-    &["indeed"],
-    &["pray"],
-    &["perhaps"],
-    &["certainly"],
-    &["of course"],
-    &["to be sure"],
-    &["to be exact"],
-    &["I reckon"],
-    &["I suppose"],
-    &["I dare say", "I daresay"],
-    &["I believe"],
-    &["I assure you"],
-    &["I hope"],
-    &["I fancy"],
-    &["I am sure"],
-    &["you know"],
-    &["you see"],
-    &["look here", "lookyhere", "see here"],
-    &["upon my word", "my word"],
-    &["says I", "says you"],
-    &["beg your pardon", "beg pardon"],
-    &["if you please", "please"],
-    &["thank you", "thanks"],
-    &["good heavens", "good gracious", "goodness"],
-    &["confound"],
-    &["exactly"],
-    &["poor"],
-    &["dreadful", "dreadfully"],
-    &["delightful"],
-    &["whatever"],
-];
+static WORDS: LazyLock<ByLanguage<VoiceWords>> = LazyLock::new(|| {
+    toml::from_str(include_str!("speech_style.toml")).expect("`speech_style.toml` is embedded and tested")
+});
 
-/// The Chinese equivalent of [`MARKS_EN`]; the simplified form first, the traditional one last.
-const MARKS_ZH: &[&[&str]] = &[
-    &["俺"],
-    &["咱", "咱们", "咱們"],
-    &["小人"],
-    &["小的"],
-    &["奴才"],
-    &["奴家"],
-    &["老身"],
-    &["老夫"],
-    &["本官"],
-    &["下官"],
-    &["在下"],
-    &["晚生"],
-    &["学生", "學生"],
-    &["小弟"],
-    &["贫僧", "貧僧"],
-    &["贫道", "貧道"],
-    &["洒家"],
-    &["老爷", "老爺"],
-    &["大人"],
-    &["先生"],
-    &["相公"],
-    &["老太太"],
-    &["太太"],
-    &["奶奶"],
-    &["姑娘"],
-    &["姐姐"],
-    &["妹妹"],
-    &["阿弥陀佛", "阿彌陀佛"],
-    &["罢了", "罷了"],
-    &["呢"],
-    &["哩"],
-    &["此言差矣"],
-    &["不敢"],
-    &["自然"],
-    &["只怕"],
-    &["想来", "想來"],
-    &["可不是"],
-    &["好歹"],
-    &["横竖", "橫豎"],
-    &["何必"],
-    &["难道", "難道"],
-    &["其实", "其實"],
-    &["要紧", "要緊"],
-];
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct VoiceWords {
+    /// Words that characterize a voice. Each entry lists forms of one word; the first one is displayed, in traditional
+    /// Chinese the last one.
+    marks: Vec<Vec<String>>,
+}
 
 struct Marks {
     pattern: Regex,
     bits: BTreeMap<String, u32>,
 }
 
-fn marks(table: &'static [&'static [&'static str]], latin: bool) -> Marks {
+fn marks(language: Language) -> Marks {
     let mut bits = BTreeMap::new();
-    for (bit, forms) in (0..).zip(table) {
+    for (bit, forms) in (0..).zip(&WORDS.get(language).marks) {
         bits.extend(forms.iter().map(|form| (form.to_lowercase(), bit)));
     }
     let mut forms: Vec<&String> = bits.keys().collect();
     forms.sort_by_key(|form| (std::cmp::Reverse(form.len()), *form));
     let forms = forms.into_iter().map(|form| regex::escape(form)).collect::<Vec<_>>().join("|");
-    let pattern = if latin { format!(r"(?i)(?:\b|^)(?:{forms})\b|[’'](?:em|tis)\b") } else { forms };
+    let pattern =
+        if language == Language::En { format!(r"(?i)(?:\b|^)(?:{forms})\b|[’'](?:em|tis)\b") } else { forms };
     Marks { pattern: english(&pattern), bits }
 }
 
-static ENGLISH: LazyLock<Marks> = LazyLock::new(|| marks(MARKS_EN, true));
-static CHINESE: LazyLock<Marks> = LazyLock::new(|| marks(MARKS_ZH, false));
+static ENGLISH: LazyLock<Marks> = LazyLock::new(|| marks(Language::En));
+static CHINESE: LazyLock<Marks> = LazyLock::new(|| marks(Language::Zh));
 
 /// Counts of one quotation and cumulative counts up to it, per person or overall.
 #[derive(Debug, Clone, Copy, Default)]
@@ -238,7 +157,7 @@ impl SpeechStyles {
     /// Returns characteristic marks: at least twice as frequent as in the whole book.
     fn marks(&self, own: &[Point], script: Script) -> Vec<String> {
         let window = &own[own.len().saturating_sub(WINDOW)..];
-        let table = if script == Script::Latin { MARKS_EN } else { MARKS_ZH };
+        let table = &WORDS.get(script.language()).marks;
         let all = self.all.len().max(1);
         let mut found: Vec<(usize, usize)> = Vec::new();
         for bit in 0..table.len() {
@@ -251,7 +170,7 @@ impl SpeechStyles {
         }
         found.sort_by_key(|(ratio, bit)| (std::cmp::Reverse(*ratio), *bit));
         let form =
-            |bit: usize| if script == Script::Traditional { table[bit][table[bit].len() - 1] } else { table[bit][0] };
+            |bit: usize| if script == Script::Traditional { &table[bit][table[bit].len() - 1] } else { &table[bit][0] };
         found.into_iter().take(3).map(|(_, bit)| quoted(form(bit))).collect()
     }
 }

@@ -1,16 +1,17 @@
 //! What a book shows of its world: sentences of its opening on place, time and society, and what it mentions most
 //! often. The same for every scene of a book; contains no plot.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::LazyLock;
 
 use regex::Regex;
+use serde::Deserialize;
 
 use super::names::Names;
 use super::narration::Sentence;
 use crate::schema::Language;
 use crate::stages::extract::lexicon::{Patterns, Script, english as english_pattern, list};
-use crate::text::{is_han, is_title, lead_word};
+use crate::text::{is_han, is_sentence_opener, is_title};
 
 /// The number of sentences at the start of a story that are considered.
 const OPENING: usize = 240;
@@ -44,217 +45,39 @@ pub(crate) fn opening(story: &[Sentence], language: Language) -> Vec<String> {
     chosen.into_iter().map(|at| story[at].text.clone()).collect()
 }
 
-/// Ranks and trades: singular and plural.
-const RANKS_EN: &[(&str, &str)] = &[
-    ("king", "kings"),
-    ("queen", "queens"),
-    ("prince", "princes"),
-    ("princess", "princesses"),
-    ("knight", "knights"),
-    ("lord", "lords"),
-    ("ladyship", "ladies of rank"),
-    ("squire", "squires"),
-    ("colonel", "colonels"),
-    ("captain", "captains"),
-    ("officer", "officers"),
-    ("soldier", "soldiers"),
-    ("sailor", "sailors"),
-    ("seaman", "seamen"),
-    ("pirate", "pirates"),
-    ("buccaneer", "buccaneers"),
-    ("clergyman", "clergymen"),
-    ("parson", "parsons"),
-    ("minister", "ministers"),
-    ("schoolmaster", "schoolmasters"),
-    ("teacher", "teachers"),
-    ("doctor", "doctors"),
-    ("surgeon", "surgeons"),
-    ("lawyer", "lawyers"),
-    ("judge", "judges"),
-    ("sheriff", "sheriffs"),
-    ("policeman", "policemen"),
-    ("constable", "constables"),
-    ("sergeant", "sergeants"),
-    ("mayor", "mayors"),
-    ("magistrate", "magistrates"),
-    ("commissioner", "commissioners"),
-    ("clerk", "clerks"),
-    ("merchant", "merchants"),
-    ("farmer", "farmers"),
-    ("butcher", "butchers"),
-    ("miller", "millers"),
-    ("blacksmith", "blacksmiths"),
-    ("founder", "founders"),
-    ("sexton", "sextons"),
-    ("landlord", "landlords"),
-    ("innkeeper", "innkeepers"),
-    ("fisherman", "fishermen"),
-    ("ferrywoman", "ferrywomen"),
-    ("boatman", "boatmen"),
-    ("housekeeper", "housekeepers"),
-    ("butler", "butlers"),
-    ("servant", "servants"),
-    ("maid", "maids"),
-    ("coachman", "coachmen"),
-    ("gaoler", "gaolers"),
-    ("slave", "slaves"),
-    ("widow", "widows"),
-    ("apprentice", "apprentices"),
-    ("rabbit", "rabbits"),
-    ("weasel", "weasels"),
-    ("stoat", "stoats"),
-    ("robot", "robots"),
-    ("wizard", "wizards"),
-    ("witch", "witches"),
-];
+static WORDS: LazyLock<WorldFile> =
+    LazyLock::new(|| toml::from_str(include_str!("world.toml")).expect("`world.toml` is embedded and tested"));
 
-/// Things that characterize a way of life.
-const THINGS_EN: &[(&str, &str)] = &[
-    ("carriage", "carriages"),
-    ("coach", "coaches"),
-    ("horse", "horses"),
-    ("ship", "ships"),
-    ("schooner", "schooners"),
-    ("boat", "boats"),
-    ("ferry", "the ferry"),
-    ("river", "the river"),
-    ("tide", "the tide"),
-    ("island", "islands"),
-    ("treasure", "treasure"),
-    ("chart", "charts"),
-    ("rum", "rum"),
-    ("sword", "swords"),
-    ("cutlass", "cutlasses"),
-    ("musket", "muskets"),
-    ("pistol", "pistols"),
-    ("gun", "guns"),
-    ("ball", "balls"),
-    ("dance", "dances"),
-    ("marriage", "marriages"),
-    ("estate", "estates"),
-    ("fortune", "fortunes"),
-    ("regiment", "regiments"),
-    ("letter", "letters"),
-    ("ledger", "ledgers"),
-    ("parish", "parishes"),
-    ("vestry", "the vestry"),
-    ("church", "church"),
-    ("school", "school"),
-    ("bell", "bells"),
-    ("scrap", "scrap"),
-    ("foundry", "the foundry"),
-    ("mill", "mills"),
-    ("farm", "farms"),
-    ("market", "markets"),
-    ("train", "trains"),
-    ("railway", "railways"),
-    ("motor-car", "motor-cars"),
-    ("motor", "motors"),
-    ("telephone", "telephones"),
-    ("police", "the police"),
-    ("prison", "prison"),
-    ("cave", "caves"),
-    ("wood", "woods"),
-    ("picnic", "picnics"),
-    ("whitewash", "whitewash"),
-    ("tavern", "taverns"),
-    ("inn", "inns"),
-    ("gold", "gold"),
-    ("guinea", "guineas"),
-    ("shilling", "shillings"),
-    ("dollar", "dollars"),
-];
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WorldFile {
+    en: EnglishWorld,
+    zh: ChineseWorld,
+}
 
-/// Ranks and trades: variants of one word, the simplified one first.
-const RANKS_ZH: &[&[&str]] = &[
-    &["皇上"],
-    &["王爷", "王爺"],
-    &["太守"],
-    &["知府"],
-    &["知县", "知縣"],
-    &["县令", "縣令"],
-    &["巡检", "巡檢"],
-    &["弓兵"],
-    &["学道", "學道"],
-    &["翰林"],
-    &["进士", "進士"],
-    &["举人", "舉人"],
-    &["秀才"],
-    &["童生"],
-    &["监生", "監生"],
-    &["贡生", "貢生"],
-    &["先生"],
-    &["老爷", "老爺"],
-    &["太太"],
-    &["奶奶"],
-    &["姨娘"],
-    &["公子"],
-    &["小姐"],
-    &["姑娘"],
-    &["丫鬟"],
-    &["丫头", "丫頭"],
-    &["嬷嬷", "嬤嬤"],
-    &["小厮", "小廝"],
-    &["管家"],
-    &["家人"],
-    &["和尚"],
-    &["道士"],
-    &["尼姑"],
-    &["差人"],
-    &["衙役"],
-    &["账房", "賬房"],
-    &["掌柜", "掌櫃"],
-    &["伙计", "夥計"],
-    &["槽主"],
-    &["匠人"],
-    &["船娘"],
-    &["船家"],
-    &["屠户", "屠戶"],
-    &["书商", "書商"],
-    &["将军", "將軍"],
-    &["大夫"],
-    &["讼师", "訟師"],
-    &["教习", "教習"],
-    &["东家", "東家"],
-    &["侠客", "俠客"],
-];
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EnglishWorld {
+    /// Ranks and trades: singular and plural.
+    ranks: Vec<(String, String)>,
+    /// Things that characterize a way of life: the counted word and the displayed one.
+    things: Vec<(String, String)>,
+    /// Capitalized words that are not places, separated by whitespace.
+    no_place: String,
+}
 
-/// Things that characterize a way of life.
-const THINGS_ZH: &[&[&str]] = &[
-    &["银子", "銀子"],
-    &["文章"],
-    &["八股"],
-    &["考试", "考試"],
-    &["科举", "科舉"],
-    &["功名"],
-    &["衙门", "衙門"],
-    &["官司"],
-    &["轿子", "轎子"],
-    &["戏", "戲"],
-    &["诗", "詩"],
-    &["酒席"],
-    &["喪事", "丧事"],
-    &["药", "藥"],
-    &["香火"],
-    &["玉"],
-    &["花园", "花園"],
-    &["纸", "紙"],
-    &["帘子", "簾子"],
-    &["水车", "水車"],
-    &["账", "賬"],
-    &["契"],
-    &["船"],
-    &["渠"],
-    &["闸", "閘"],
-    &["田地"],
-    &["书坊", "書坊"],
-    &["茶"],
-    &["剑", "劍"],
-    &["江湖"],
-    &["火车", "火車"],
-    &["汽车", "汽車"],
-    &["革命"],
-];
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ChineseWorld {
+    /// Ranks and trades: variants of one word.
+    ranks: Vec<Vec<String>>,
+    /// Things that characterize a way of life: variants of one word.
+    things: Vec<Vec<String>>,
+    /// Last characters of place names.
+    place_endings: String,
+    /// Characters that no place name contains.
+    not_in_places: String,
+}
 
 static PLACE_EN: LazyLock<Regex> = LazyLock::new(|| {
     english_pattern(
@@ -263,53 +86,12 @@ static PLACE_EN: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 static PLACE_ZH: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?:[到往至进進回出在离離]|来到|來到|住在)((?:[\x{4e00}-\x{9fff}]){1,3}(?:府|县|縣|城|镇|鎮|村|庙|廟|寺|庵|庄|莊|园|園|埠|山|湖|州|京|闸|閘|馆|館|阁|閣|渡|司))").expect("the pattern is built in and tested")
+    let pattern = format!(
+        r"(?:[到往至进進回出在离離]|来到|來到|住在)((?:[\x{{4e00}}-\x{{9fff}}]){{1,3}}[{}])",
+        WORDS.zh.place_endings
+    );
+    Regex::new(&pattern).expect("the pattern is built in and tested")
 });
-
-/// Capitalized words that are not places.
-const NO_PLACE: &[&str] = &[
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-    "Sunday",
-    "Monday",
-    "Tuesday",
-    "Wednesday",
-    "Thursday",
-    "Friday",
-    "Saturday",
-    "Christmas",
-    "Easter",
-    "Michaelmas",
-    "God",
-    "Heaven",
-    "Heavens",
-    "Providence",
-    "Nature",
-    "Chapter",
-    "English",
-    "French",
-    "Latin",
-    "Mr",
-    "Mrs",
-    "Miss",
-    "Sir",
-    "Lady",
-    "Captain",
-    "Colonel",
-    "Dr",
-    "Doctor",
-    "I",
-];
 
 /// Returns a sentence on what a book mentions most often, or `None` if nothing recurs.
 pub(crate) fn counted(text: &str, script: Script, names: &Names) -> Option<String> {
@@ -317,11 +99,12 @@ pub(crate) fn counted(text: &str, script: Script, names: &Names) -> Option<Strin
 }
 
 fn english(text: &str, names: &Names) -> Option<String> {
-    let known: HashMap<&str, (bool, &str)> = RANKS_EN
-        .iter()
-        .flat_map(|&(one, many)| [(one, (true, many)), (many, (true, many))])
-        .chain(THINGS_EN.iter().flat_map(|&(one, many)| [(one, (false, many)), (many, (false, many))]))
+    let known: HashMap<&str, (bool, &str)> = [(true, &WORDS.en.ranks), (false, &WORDS.en.things)]
+        .into_iter()
+        .flat_map(|(is_rank, words)| words.iter().map(move |(one, many)| (is_rank, one.as_str(), many.as_str())))
+        .flat_map(|(is_rank, one, many)| [(one, (is_rank, many)), (many, (is_rank, many))])
         .collect();
+    let no_place: HashSet<&str> = WORDS.en.no_place.split_whitespace().collect();
     let mut counts: BTreeMap<(bool, &str), u32> = BTreeMap::new();
     let mut total = 0_u32;
     for word in text.split(|c: char| !(c.is_alphabetic() || c == '-')) {
@@ -362,7 +145,7 @@ fn english(text: &str, names: &Names) -> Option<String> {
         if known.contains_key(first.to_lowercase().as_str()) && first.len() == place.len() {
             continue;
         }
-        if names.find(place).is_empty() && !NO_PLACE.contains(&first) && !is_title(place) && !lead_word(place) {
+        if names.find(place).is_empty() && !no_place.contains(first) && !is_title(place) && !is_sentence_opener(place) {
             *places.entry(place).or_default() += 1;
         }
     }
@@ -388,9 +171,9 @@ fn chinese(text: &str, script: Script, names: &Names) -> Option<String> {
     let total = u32::try_from(text.len() / 3).unwrap_or(u32::MAX);
     let least = (total / 10_000).max(3);
     let mut forms: Vec<(&str, (bool, usize))> = Vec::new();
-    for (rank, table) in [(true, RANKS_ZH), (false, THINGS_ZH)] {
+    for (rank, table) in [(true, &WORDS.zh.ranks), (false, &WORDS.zh.things)] {
         for (at, words) in table.iter().enumerate() {
-            forms.extend(words.iter().map(|word| (*word, (rank, at))));
+            forms.extend(words.iter().map(|word| (word.as_str(), (rank, at))));
         }
     }
     let pattern = forms.iter().map(|(form, _)| *form).collect::<Vec<_>>().join("|");
@@ -415,7 +198,7 @@ fn chinese(text: &str, script: Script, names: &Names) -> Option<String> {
     let mut places: BTreeMap<&str, u32> = BTreeMap::new();
     for found in PLACE_ZH.captures_iter(text).filter_map(|found| found.get(1)) {
         let place = found.as_str();
-        let clean = place.chars().all(|c| is_han(c) && !"了这那這个個得着著过過大小一二三各本此我你他家".contains(c));
+        let clean = place.chars().all(|c| is_han(c) && !WORDS.zh.not_in_places.contains(c));
         if clean && names.find(place).is_empty() {
             *places.entry(place).or_default() += 1;
         }

@@ -1,25 +1,49 @@
 //! Marks words that distinguish a name from a similar one even if no list has the name: the 洪 of 洪老爹, the 府 of 府城, the
 //! `Great` of `Great Tarrow`; also years in the sexagenary cycle. Does not compare texts.
 
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
 use super::token::{Begins, Token, TokenKind};
 use crate::attribution::surname_before_call;
 
-/// English words that distinguish two places or people of the same name.
-const QUALIFIERS: &[&str] = &[
-    "great", "little", "old", "young", "new", "big", "small", "upper", "lower", "high", "low", "north", "south",
-    "east", "west", "northern", "southern", "eastern", "western", "near", "far", "long", "black", "white", "red",
-    "green",
-];
-const STEMS: &str = "甲乙丙丁戊己庚辛壬癸";
-const BRANCHES: &str = "子丑寅卯辰巳午未申酉戌亥";
-/// Last characters of place names.
-const PLACES: &str = "城州县府镇村庄江河湖山岭峰桥寺庙庵巷坊浦湾";
-/// Characters that, before one of [`PLACES`], are not part of a name.
-const OTHERS: &str = "这那哪此该本各每全整半他她它我你您们的地得之其了也都又就还不没坐座着住在再到过是有大小个条道上下进出回去来往从向和与跟\
-    登爬翻越渡沿靠临臨顺順隔绕繞望守攻破围圍满滿开開看造修架拆游遊";
+static WORDS: LazyLock<DiscriminatorFile> = LazyLock::new(|| {
+    toml::from_str(include_str!("name_discriminators.toml")).expect("`name_discriminators.toml` is embedded and tested")
+});
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DiscriminatorFile {
+    en: EnglishWords,
+    zh: ChineseCharacters,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EnglishWords {
+    /// Words that distinguish two places or people of the same name, separated by whitespace.
+    qualifiers: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ChineseCharacters {
+    /// Stems of the sexagenary cycle.
+    stems: String,
+    /// Branches of the sexagenary cycle.
+    branches: String,
+    /// Characters before 月 that name a month.
+    months: String,
+    /// Last characters of place names.
+    places: String,
+    /// Characters that, before one of `places`, are not part of a name.
+    not_before_places: String,
+}
 
 /// Sets the kind of distinguishing words. `words` are in text order.
 pub(crate) fn mark(words: &mut [Token]) {
+    let characters = &WORDS.zh;
     for at in 0..words.len() {
         let (before, behind) = words.split_at_mut(at + 1);
         let word = &mut before[at];
@@ -30,7 +54,7 @@ pub(crate) fn mark(words: &mut [Token]) {
         if !word.is_han() {
             let named =
                 behind.first().is_some_and(|next| next.kind == TokenKind::Name && next.begins == Begins::Nothing);
-            if named && QUALIFIERS.contains(&word.text.as_str()) {
+            if named && WORDS.en.qualifiers.split_whitespace().any(|qualifier| qualifier == word.text) {
                 word.kind = TokenKind::Distinction;
             }
             continue;
@@ -38,12 +62,14 @@ pub(crate) fn mark(words: &mut [Token]) {
         let chars: Vec<char> =
             word.text.chars().chain(rest.take(4).map_while(|next| next.text.chars().next())).collect();
         let Some((&first, &next)) = chars.first().zip(chars.get(1)) else { continue };
-        if STEMS.contains(first) && BRANCHES.contains(next) {
+        if characters.stems.contains(first) && characters.branches.contains(next) {
             word.kind = TokenKind::Number;
             behind[0].kind = TokenKind::Number;
         } else if first == '阿' && behind[0].kind == TokenKind::Plain {
             behind[0].kind = TokenKind::Distinction;
-        } else if PLACES.contains(next) && !OTHERS.contains(first) || next == '月' && "正腊冬闰".contains(first) {
+        } else if characters.places.contains(next) && !characters.not_before_places.contains(first)
+            || next == '月' && characters.months.contains(first)
+        {
             word.kind = TokenKind::Distinction;
         } else {
             let surname = surname_before_call(&chars);

@@ -4,6 +4,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
+use serde::Deserialize;
+
 use super::name_discriminators;
 use super::token::{Begins, Token, TokenKind};
 use crate::stages::extract::book_index::names::Names;
@@ -19,34 +21,46 @@ pub(crate) fn folded(c: char) -> char {
     }
 }
 
-const NEGATIONS: &str = "not no never none nobody nothing nowhere neither nor without hardly scarcely barely seldom \
-     nought naught";
+static WORDS: LazyLock<TokenFile> =
+    LazyLock::new(|| toml::from_str(include_str!("tokens.toml")).expect("`tokens.toml` is embedded and tested"));
 
-const HAN_NEGATIONS: &str = "不没未无莫别非勿毋休弗否甭";
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TokenFile {
+    en: EnglishWords,
+    zh: ChineseWords,
+}
 
-const FILLERS: &str = "oh ah ay eh ha hey hm hmm huh um uh er alas o ho hah pooh tut pshaw well why";
+/// Words separated by whitespace, and tables.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EnglishWords {
+    negations: String,
+    fillers: String,
+    titles: String,
+    /// Number words that are not part of a compound.
+    counting: String,
+    /// The numbers from 0 to 19, in order.
+    units: String,
+    /// The multiples of ten from 20 to 90, in order.
+    tens: String,
+    scales: HashMap<String, u64>,
+    /// Endings that make another word of a number.
+    number_endings: String,
+    /// Words that are capitalized only at the beginning of sentences, even if a passage never has them in lower case.
+    common: String,
+    contracted_endings: Vec<(String, String)>,
+    contractions: Vec<(String, String, String)>,
+}
 
-const HAN_FILLERS: &str = "啊呀哦噢喔唉哎哟嗯嘛呢吧罢么吗哩啦呐咳嘿哈喂咦哼唔呵欸诶嗳";
-
-const TITLES: &str = "mr mrs ms dr st messrs rev hon capt col prof";
-
-/// Number words that are not part of a compound.
-const COUNTING: &str = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth \
-     half halves quarter quarters dozen dozens score scores twice thrice hundreds thousands double treble pair couple \
-     halfpenny halfpence";
-
-const UNITS: &str = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen \
-     seventeen eighteen nineteen";
-
-const TENS: &str = "twenty thirty forty fifty sixty seventy eighty ninety";
-
-/// Common words: capitalized only at the beginning of sentences, even if a passage never has them in lower case.
-const COMMON: &str = "a an the and but or if so then than that this these those there here he she it we you they i my your \
-     his her its our their me him us them who what when where which whose how is are was were be been am do does did have \
-     has had will would shall should may might must can could let go come get see look tell say ask give take make put \
-     keep hold stop wait sit stand one all any some every each both few many more most such as at by for from in into of \
-     on to up with out over off about after before until while because though yes now just only even still again once \
-     please perhaps maybe indeed very good great quite too also ever always sir madam";
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ChineseWords {
+    /// Characters of negation.
+    negations: String,
+    /// Interjections and particles of one character.
+    fillers: String,
+}
 
 /// Only looked up, never iterated.
 struct Tables {
@@ -56,20 +70,25 @@ struct Tables {
     counting: HashSet<&'static str>,
     common: HashSet<&'static str>,
     cardinals: HashMap<&'static str, u64>,
+    contractions: HashMap<&'static str, (&'static str, &'static str)>,
 }
 
 static TABLES: LazyLock<Tables> = LazyLock::new(|| {
     let set = |text: &'static str| text.split_whitespace().collect();
-    let units = (0..).zip(UNITS.split_whitespace()).map(|(value, word)| (word, value));
-    let tens = (2..).zip(TENS.split_whitespace()).map(|(value, word)| (word, value * 10));
-    let scales = [("hundred", 100), ("thousand", 1000), ("million", 1_000_000)];
+    let words = &WORDS.en;
+    let units = (0..).zip(words.units.split_whitespace()).map(|(value, word)| (word, value));
+    let tens = (2..).zip(words.tens.split_whitespace()).map(|(value, word)| (word, value * 10));
+    let scales = words.scales.iter().map(|(word, value)| (word.as_str(), *value));
+    let contractions =
+        words.contractions.iter().map(|(word, stem, rest)| (word.as_str(), (stem.as_str(), rest.as_str())));
     Tables {
-        negations: set(NEGATIONS),
-        fillers: set(FILLERS),
-        titles: set(TITLES),
-        counting: set(COUNTING),
-        common: set(COMMON),
+        negations: set(&words.negations),
+        fillers: set(&words.fillers),
+        titles: set(&words.titles),
+        counting: set(&words.counting),
+        common: set(&words.common),
         cardinals: units.chain(tens).chain(scales).collect(),
+        contractions: contractions.collect(),
     }
 });
 
@@ -155,8 +174,8 @@ impl Reader {
             "一" => TokenKind::Plain,
             "半" => TokenKind::Number,
             one if one.starts_with(is_numeral) => TokenKind::Number,
-            one if HAN_NEGATIONS.contains(one) => TokenKind::Negation,
-            one if HAN_FILLERS.contains(one) => TokenKind::Filler,
+            one if WORDS.zh.negations.contains(one) => TokenKind::Negation,
+            one if WORDS.zh.fillers.contains(one) => TokenKind::Filler,
             _ => TokenKind::Plain,
         };
         let text =
@@ -195,26 +214,16 @@ impl Reader {
 /// Whether a word contains a number: `fourpence`, `threefold`, `fourteenth`.
 fn counts(word: &str) -> bool {
     let of = |end: &str| word.strip_suffix(end).is_some_and(|stem| TABLES.cardinals.contains_key(stem));
-    ["pence", "penny", "pennyworth", "fold", "th"].into_iter().any(of) || word.ends_with("tieth")
+    WORDS.en.number_endings.split_whitespace().any(of) || word.ends_with("tieth")
 }
 
 /// Expands a contraction.
 fn contracted(word: &str) -> (&str, Option<&'static str>) {
-    match word {
-        "can't" | "cannot" | "cant" => return ("can", Some("not")),
-        "won't" | "wont" => return ("will", Some("not")),
-        "shan't" | "shant" => return ("shall", Some("not")),
-        "ain't" | "aint" => return ("is", Some("not")),
-        "'tis" | "tis" => return ("it", Some("is")),
-        "im" => return ("i", Some("am")),
-        "ive" => return ("i", Some("have")),
-        "dont" | "didnt" | "doesnt" | "isnt" | "wasnt" | "werent" | "wouldnt" | "couldnt" | "shouldnt" | "hasnt"
-        | "havent" | "hadnt" | "arent" | "mustnt" | "neednt" => return (&word[..word.len() - 2], Some("not")),
-        _ => {}
+    if let Some((stem, rest)) = TABLES.contractions.get(word) {
+        return (stem, Some(rest));
     }
-    for (end, out) in [("n't", "not"), ("'m", "am"), ("'re", "are"), ("'ve", "have"), ("'ll", "will"), ("'d", "would")]
-    {
-        if let Some(stem) = word.strip_suffix(end).filter(|stem| !stem.is_empty()) {
+    for (end, out) in &WORDS.en.contracted_endings {
+        if let Some(stem) = word.strip_suffix(end.as_str()).filter(|stem| !stem.is_empty()) {
             return (stem, Some(out));
         }
     }

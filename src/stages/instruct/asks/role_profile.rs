@@ -8,7 +8,7 @@ use crate::llm::{Ask, Shape, schema_of};
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Attribute, Distinctness, Language, Message};
 use crate::stages::instruct::role::Phrase;
-use crate::text::{has_name, length, of_language};
+use crate::text::{check_language, has_name, length};
 
 /// The maximum length of a description in English words; 1.5 times as many Chinese characters.
 const LONGEST_DESCRIPTION: usize = 300;
@@ -161,7 +161,7 @@ impl Ask for AddressRole {
 
 /// Validates a description.
 fn described(answer: &str, language: Language) -> Result<(), String> {
-    of_language(answer, language)?;
+    check_language(answer, language)?;
     let most = if language == Language::Zh { LONGEST_DESCRIPTION * 3 / 2 } else { LONGEST_DESCRIPTION };
     match length(answer, language) {
         size if size > most => Err(format!("the description has a length of {size}; it must stay below {most}")),

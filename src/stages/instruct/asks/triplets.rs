@@ -9,7 +9,7 @@ use super::role_profile::two_parts;
 use crate::llm::{Ask, Shape, schema_of};
 use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Confidence, DialogueTurn, Language, Message};
-use crate::text::of_language;
+use crate::text::check_language;
 
 /// What could one ask a role about a segment of its dialogue, and what does it answer?
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -236,7 +236,7 @@ fn check(answer: &Triplets, language: Language) -> Result<(), String> {
         }
     }
     let texts: Vec<&str> = answer.triplets.iter().flat_map(|one| [one.question.as_str(), &one.answer]).collect();
-    if texts.is_empty() { Ok(()) } else { of_language(&texts.concat(), language) }
+    if texts.is_empty() { Ok(()) } else { check_language(&texts.concat(), language) }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The four rules for cleaning replies (Appendix D, 5): completeness, no model identity, no leading name, no refusal.
 
 use crate::schema::RejectReason;
-use crate::text::{declines, is_cut, is_name, label, reveals_model};
+use crate::text::{declines, is_name, is_truncated, label, reveals_model};
 
 /// A rule that a reply breaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,7 +33,7 @@ impl Fault {
 #[must_use]
 pub fn fault(reply: &str, names: &[&str]) -> Option<Fault> {
     let in_front = |name: &&str| label(reply.trim_start()).is_some_and(|(label, _)| is_name(label, name));
-    if !reply.chars().any(char::is_alphanumeric) || is_cut(reply) {
+    if !reply.chars().any(char::is_alphanumeric) || is_truncated(reply) {
         Some(Fault::Incomplete)
     } else if reveals_model(reply) {
         Some(Fault::RevealsModel)

@@ -2,7 +2,7 @@
 //! number. The cast is not known here.
 
 use super::words::{WORDS, contains};
-use crate::text::{bare_name, is_han, is_mark, is_title, label, lead_word, name_words};
+use crate::text::{bare_name, is_han, is_mark, is_sentence_opener, is_title, label, name_words};
 
 /// Markup characters that may precede a label.
 const DECORATION: [char; 9] = ['*', '_', '#', '>', '-', '—', '–', '•', ' '];
@@ -94,7 +94,7 @@ impl<'t> Label<'t> {
         let words: Vec<&str> = name.split_whitespace().collect();
         let last = words.last().map_or(String::new(), |word| word.to_lowercase());
         let large = |word: &&str| word.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit());
-        let opens = words.len() == 1 && lead_word(&last);
+        let opens = words.len() == 1 && is_sentence_opener(&last);
         (1..=4).contains(&words.len())
             && name.starts_with(|c: char| c.is_uppercase() && !is_han(c))
             && words.iter().all(|word| large(word) || matches!(*word, "of" | "the" | "de"))

@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 use super::words::WORDS;
-use crate::text::{is_closer, is_han, is_mark};
+use crate::text::{is_closing_quote, is_han, is_mark};
 
 /// Chat template tokens that models leave in their answers. The last two are prefixes of tokens.
 const TOKENS: [&str; 10] =
@@ -137,7 +137,7 @@ pub(crate) fn actions(text: &str) -> (String, bool) {
         let before = result.trim_end().chars().last();
         let stressed = matches!(mark, '*' | '_') && is_stressed(action, &inside[end + close.len_utf8()..]);
         if !stressed
-            && before.is_none_or(|c| is_mark(c) || is_closer(c) || c == ')')
+            && before.is_none_or(|c| is_mark(c) || is_closing_quote(c) || c == ')')
             && !action.starts_with('(')
             && !action.is_empty()
         {

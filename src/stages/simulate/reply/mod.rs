@@ -18,7 +18,7 @@ use self::repetition::{RepetitionIndex, is_long, plain};
 use self::speaker_labels::{OwnPart, SpeakerNames};
 use self::writing_system::Script;
 use crate::schema::{FormatFault, Language};
-use crate::text::{is_cut, may_refuse, refuses, reveals_model, sentences};
+use crate::text::{is_truncated, may_refuse, refuses, reveals_model, sentences};
 
 /// No speech and no action.
 pub(super) const EMPTY: FormatFault = FormatFault::Empty;
@@ -137,7 +137,7 @@ impl ReplyFormat<'_> {
             UNBALANCED_PARENTHESES => !balanced(text),
             TOO_MANY_SENTENCES => sentence_ends(text).len() > self.max_sentences as usize,
             REPEATS_HISTORY => said.has(name, text),
-            CUT_ENDING => is_cut(text),
+            CUT_ENDING => is_truncated(text),
             _ => false,
         };
         UNMENDABLE.into_iter().filter(|fault| has(*fault)).collect()

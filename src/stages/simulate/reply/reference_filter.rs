@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::markup::speech;
 use crate::schema::{Attribute, Scene};
-use crate::text::{is_han, plain, sentences, stretches};
+use crate::text::{is_han, plain, sentences, sentences_with_gaps};
 
 /// Minimum length of a match in an example line: 12 letters or 6 Chinese characters. Shorter phrases are common.
 const MIN_LINE: usize = 12;
@@ -60,7 +60,7 @@ impl ReferenceFilter {
     pub(crate) fn without_quotations(&self, attribute: &Attribute) -> Option<Attribute> {
         let value = &attribute.value;
         let (mut kept, mut all) = (String::new(), 0);
-        for (sentence, stretch) in stretches(value) {
+        for (sentence, stretch) in sentences_with_gaps(value) {
             // Short quotations, such as a name, may equal a whole speech by chance.
             let is_quotation = |quotation: &str| length(&plain(quotation)) >= MIN_LINE && self.contains(quotation);
             let quotes =

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::markup::speech;
 use super::writing_system;
-use crate::text::{is_closer, sentences};
+use crate::text::{is_closing_quote, sentences};
 
 /// Minimum weight of a sentence that a speaker does not repeat: 6 words or 8 Chinese characters.
 const LONG: usize = 16;
@@ -55,7 +55,7 @@ impl RepetitionIndex {
     fn has_sentence(&self, speaker: &str, sentence: &str) -> bool {
         let plain = plain(sentence);
         let by = self.sentences.get(&plain).map(Vec::as_slice).unwrap_or_default();
-        let asks = sentence.trim_end_matches(|c: char| is_closer(c) || c == '\'').ends_with(['?', '？']);
+        let asks = sentence.trim_end_matches(|c: char| is_closing_quote(c) || c == '\'').ends_with(['?', '？']);
         let of_another = writing_system::weight(&plain) >= ANOTHERS;
         by.iter().any(|(who, line)| who == speaker || (of_another && !(asks && *line == self.lines)))
     }

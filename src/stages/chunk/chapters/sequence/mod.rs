@@ -2,17 +2,21 @@
 //!
 //! Does not look at what a line may open; `candidates` does.
 
+mod contents_filter;
+mod numbering;
+mod rule_filter;
+
+use self::contents_filter::{without_contents, without_half_titles, without_summaries};
+use self::numbering::in_sequence;
+use self::rule_filter::of_one_rule;
 use super::candidates::Heading;
-use super::contents_filter::{without_contents, without_half_titles, without_summaries};
 use super::headings::Strength;
 use super::levels::{opens_chapter, rank};
 use super::lines::Lines;
-use super::numbering::in_sequence;
-use super::rule_filter::of_one_rule;
 use crate::schema::Level;
 
 /// Returns the candidates that are headings.
-pub(crate) fn stand(mut found: Vec<Heading>, lines: &Lines) -> Vec<Heading> {
+pub(super) fn stand(mut found: Vec<Heading>, lines: &Lines) -> Vec<Heading> {
     number_halves(&mut found);
     let found = of_strength(found);
     let found = without_contents(found, lines);

@@ -3,69 +3,36 @@
 //! Distinguishes prose from titles, credits and dedications by how a paragraph ends and by its words. Does not cut
 //! anything.
 
-use super::boilerplate_titles::heading_kind;
-use super::headings;
-use super::prose::paragraphs;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use super::titles::heading_kind;
 use crate::stages::chunk::breaks::paragraph_ends;
+use crate::stages::chunk::chapters::headings;
+use crate::stages::chunk::chapters::prose::paragraphs;
 use crate::text::is_han;
 
 /// The minimum length of such a text, in bytes. Dedications and mottoes are shorter.
 const LEAST: usize = 400;
-/// A paragraph shorter than this, in bytes, with words of [`NAMED`] is a credit.
+/// A paragraph shorter than this, in bytes, with words of [`Credits::short`] is a credit.
 const SHORT: usize = 300;
 
-/// Words of credits and notices, in paragraphs of any length.
-const CREDITS: &[&str] = &[
-    "all rights reserved",
-    "work of fiction",
-    "copyright",
-    "isbn",
-    "proofread",
-    "transcriber",
-    "ebook",
-    "e-book",
-    "etext",
-    "e-text",
-    "gutenberg",
-    "www.",
-    "http",
-    "版权",
-    "版權",
-    "书号",
-    "書號",
-    "电子书",
-    "電子書",
-];
-/// Words of credits and dedications, in short paragraphs only.
-const NAMED: &[&str] = &[
-    "produced by",
-    "prepared by",
-    "transcribed",
-    "scanned",
-    "publish",
-    "printed",
-    "dedicated to",
-    "出版",
-    "校对",
-    "校對",
-    "录入",
-    "錄入",
-    "扫描",
-    "掃描",
-    "制作",
-    "製作",
-    "简介",
-    "簡介",
-    "献给",
-    "獻給",
-    "作者：",
-    "下载",
-    "下載",
-];
+/// Words by which a paragraph about the making of the book is recognised.
+#[derive(Debug, Deserialize)]
+struct Credits {
+    /// Words of credits and notices, in paragraphs of any length.
+    any_length: Vec<String>,
+    /// Words of credits and dedications, in short paragraphs only.
+    short: Vec<String>,
+}
+
+static CREDITS: LazyLock<Credits> =
+    LazyLock::new(|| toml::from_str(include_str!("credits.toml")).expect("the words are embedded and tested"));
 
 /// Returns the start of the first narrative paragraphs before the first heading, if no heading of boilerplate is above
 /// them.
-pub(crate) fn start(text: &str, from: usize, end: usize) -> Option<usize> {
+pub(super) fn start(text: &str, from: usize, end: usize) -> Option<usize> {
     let (mut begun, mut told) = (None, 0);
     for (at, paragraph) in paragraphs_before(text, from, end) {
         let first = paragraph.trim_start().lines().next().unwrap_or_default().trim();
@@ -103,10 +70,10 @@ fn paragraphs_before(text: &str, from: usize, end: usize) -> Vec<(usize, &str)> 
 }
 
 /// Whether a paragraph is about how the book was made.
-pub(crate) fn is_credit(words: &str) -> bool {
+pub(in crate::stages::chunk::chapters) fn is_credit(words: &str) -> bool {
     let lower = words.to_lowercase();
-    let has = |list: &[&str]| list.iter().any(|word| lower.contains(word));
-    has(CREDITS) || (lower.len() < SHORT && has(NAMED))
+    let has = |list: &[String]| list.iter().any(|word| lower.contains(word.as_str()));
+    has(&CREDITS.any_length) || (lower.len() < SHORT && has(&CREDITS.short))
 }
 
 /// Whether a paragraph ends like a sentence, and is neither a credit nor a dedication.

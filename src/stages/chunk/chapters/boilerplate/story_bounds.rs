@@ -1,9 +1,24 @@
 //! Finds the start and the end of a story that has no headings there.
 
-use super::boilerplate_titles::heading_kind;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
 use super::front_back::{Heads, block_end, heads};
+use super::titles::heading_kind;
 use crate::schema::BoilerplateKind;
 use crate::stages::chunk::breaks::is_scene_break;
+
+/// How lines of web sites around a text are recognised.
+#[derive(Debug, Deserialize)]
+struct Notices {
+    sites: Vec<String>,
+    offers: Vec<String>,
+    openings: Vec<String>,
+}
+
+static NOTICES: LazyLock<Notices> =
+    LazyLock::new(|| toml::from_str(include_str!("notices.toml")).expect("the words are embedded and tested"));
 
 /// Returns where a story without headings starts: after the boilerplate at the front.
 pub(super) fn leading(text: &str, start: usize, end: usize) -> usize {
@@ -76,34 +91,17 @@ pub(super) fn trailing(text: &str, last: usize, end: usize, start: usize) -> usi
 
 /// Whether a line only says where the file comes from: a web site and what it offers.
 fn is_notice(line: &str) -> bool {
-    const SITES: &[&str] = &["www.", "http:", "https:", ".com", ".net", ".org", ".cn"];
-    const GOODS: &[&str] = &[
-        "小说",
-        "小說",
-        "电子书",
-        "電子書",
-        "下载",
-        "下載",
-        "本书",
-        "本書",
-        "更多",
-        "访问",
-        "訪問",
-        "阅读",
-        "閱讀",
-        "书库",
-    ];
-    const OPENINGS: &[&str] =
-        &["更多精彩", "更多小说", "更多小說", "更多电子书", "本书来自", "本書來自", "本书下载", "本书由"];
     if line.is_empty() || line.len() > 240 || line.starts_with(['“', '「', '‘', '"']) {
         return false;
     }
-    let opens =
-        OPENINGS.iter().any(|opening| line.trim_start_matches(['【', '（', '(', '=', '-', '*']).starts_with(opening));
+    let opens = NOTICES
+        .openings
+        .iter()
+        .any(|opening| line.trim_start_matches(['【', '（', '(', '=', '-', '*']).starts_with(opening.as_str()));
     let site = || {
         let lower = line.to_ascii_lowercase();
-        SITES.iter().any(|site| lower.contains(site))
+        NOTICES.sites.iter().any(|site| lower.contains(site.as_str()))
     };
-    let goods = || GOODS.iter().any(|word| line.contains(word));
+    let goods = || NOTICES.offers.iter().any(|word| line.contains(word.as_str()));
     (opens && (line.len() <= 120 || site())) || (goods() && site())
 }

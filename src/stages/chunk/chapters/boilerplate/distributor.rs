@@ -2,15 +2,15 @@
 
 /// The range of a file, in bytes, without what the distributor put around the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Body {
-    pub(crate) start: usize,
-    pub(crate) end: usize,
+pub(in crate::stages::chunk::chapters) struct Body {
+    pub(in crate::stages::chunk::chapters) start: usize,
+    pub(in crate::stages::chunk::chapters) end: usize,
     /// Ranges between two books in one file: from the end marker of one to the start marker of the next.
-    pub(crate) holes: Vec<(usize, usize)>,
+    pub(in crate::stages::chunk::chapters) holes: Vec<(usize, usize)>,
 }
 
 /// Finds the text between the distributor's header and footer. The file may hold several books.
-pub(crate) fn body(text: &str) -> Body {
+pub(in crate::stages::chunk::chapters) fn body(text: &str) -> Body {
     let (mut body, mut at) = (Body { start: 0, end: text.len(), holes: Vec::new() }, 0);
     // The end of the last book seen; another may follow.
     let mut closed = None;

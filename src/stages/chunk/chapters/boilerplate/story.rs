@@ -5,14 +5,15 @@
 
 use std::collections::BTreeSet;
 
-use super::boilerplate_titles::kind;
 use super::distributor::{Body, body};
 use super::excluded::{ExcludedPassage, marked, push_unless_blank, split_around};
 use super::front_back::{back, front, tables};
-use super::prose::letters;
 use super::story_bounds::{before_notices, leading, trailing};
-use super::{headings, story_start};
+use super::story_start;
+use super::titles::kind_of_title;
 use crate::schema::{BoilerplateKind, Book, Chapter, Level, Reject, Stage};
+use crate::stages::chunk::chapters::headings;
+use crate::stages::chunk::chapters::prose::letters;
 use crate::text::CodePoints;
 
 /// The location of a book's story and what is left out, in bytes of the text.
@@ -32,7 +33,7 @@ impl Story {
         let Body { start: body_start, end: body_end, holes: between } = body(text);
         let outside: Vec<bool> = chapters
             .iter()
-            .map(|chapter| headings::opens_boilerplate(&chapter.title) || kind(&chapter.title).is_some())
+            .map(|chapter| headings::opens_boilerplate(&chapter.title) || kind_of_title(&chapter.title).is_some())
             .collect();
         let first = outside.iter().position(|outside| !outside);
         let last = outside.iter().rposition(|outside| !outside);
@@ -140,7 +141,7 @@ impl Story {
 mod tests {
     use super::*;
     use crate::schema::BoilerplateKind::{BackMatter, Contents, FrontMatter, Illustrations, Licence, TranscriberNote};
-    use crate::stages::chunk::chapters::boilerplate_titles::heading_kind;
+    use crate::stages::chunk::chapters::boilerplate::titles::heading_kind;
     use crate::stages::chunk::{Params, chapters, chunk, read};
 
     const PROSE: &str = "It rained on the weir all that night, and nobody in the mill slept.\n\n";
@@ -326,7 +327,7 @@ mod tests {
             "目录学是一门学问。",
             "Copyrighted lies",
         ] {
-            assert_eq!(kind(line), None, "{line}");
+            assert_eq!(kind_of_title(line), None, "{line}");
         }
         for (line, expected) in [
             ("CONTENTS.", Contents),
@@ -337,7 +338,7 @@ mod tests {
             ("Title Page", FrontMatter),
             ("版权信息", Licence),
         ] {
-            assert_eq!(kind(line), Some(expected), "{line}");
+            assert_eq!(kind_of_title(line), Some(expected), "{line}");
         }
     }
 }

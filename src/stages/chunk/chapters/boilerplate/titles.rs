@@ -7,12 +7,12 @@ use crate::schema::BoilerplateKind;
 
 static TITLES: LazyLock<BTreeMap<String, BoilerplateKind>> = LazyLock::new(|| {
     let kinds: BTreeMap<BoilerplateKind, Vec<String>> =
-        toml::from_str(include_str!("boilerplate_titles.toml")).expect("the table of titles is embedded and tested");
+        toml::from_str(include_str!("titles.toml")).expect("the table of titles is embedded and tested");
     kinds.into_iter().flat_map(|(kind, titles)| titles.into_iter().map(move |title| (title, kind))).collect()
 });
 
 /// Returns the kind of boilerplate that a title names, by its words.
-pub(crate) fn kind(title: &str) -> Option<BoilerplateKind> {
+pub(in crate::stages::chunk) fn kind_of_title(title: &str) -> Option<BoilerplateKind> {
     if title.len() > 90 {
         return None;
     }
@@ -42,7 +42,7 @@ pub(crate) fn kind(title: &str) -> Option<BoilerplateKind> {
 }
 
 /// Returns the kind of boilerplate that a line is a heading of. A bracketed transcriber's note needs no heading.
-pub(crate) fn heading_kind(words: &str) -> Option<BoilerplateKind> {
+pub(super) fn heading_kind(words: &str) -> Option<BoilerplateKind> {
     let note = words.trim_start_matches(['[', '*', '_', '（', '(', '=', ' ']);
     let lower: String = note.chars().take(24).collect::<String>().to_lowercase();
     if ["transcriber's note", "transcriber’s note", "transcribers' note", "transcribers’ note", "transcriber note"]
@@ -56,5 +56,5 @@ pub(crate) fn heading_kind(words: &str) -> Option<BoilerplateKind> {
     if words.len() > 90 || words.contains(speech) {
         return None;
     }
-    kind(words)
+    kind_of_title(words)
 }

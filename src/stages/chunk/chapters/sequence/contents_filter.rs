@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::candidates::Heading;
-use super::levels::{opens_chapter, rank};
-use super::lines::{Lines, has_leader};
-use super::prose::letters;
 use crate::schema::Level;
+use crate::stages::chunk::chapters::candidates::Heading;
+use crate::stages::chunk::chapters::levels::{opens_chapter, rank};
+use crate::stages::chunk::chapters::lines::{Lines, has_leader};
+use crate::stages::chunk::chapters::prose::letters;
 
 /// Whether there is almost no text between a heading and the next.
 pub(super) fn is_bare(found: &[Heading], at: usize, lines: &Lines) -> bool {

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::boilerplate_titles::heading_kind;
 use super::excluded::{ExcludedPassage, push_unless_blank};
-use super::headings;
-use super::prose::{is_prose, letters, paragraphs};
+use super::titles::heading_kind;
 use crate::schema::BoilerplateKind;
+use crate::stages::chunk::chapters::headings;
+use crate::stages::chunk::chapters::prose::{is_prose, letters, paragraphs};
 
 /// Iterates over lines that may be headings of boilerplate, with their offsets: lines after a blank line, the first
 /// line, and short Chinese lines, since Chinese books do not use blank lines between paragraphs.

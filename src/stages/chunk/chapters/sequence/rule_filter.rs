@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::candidates::Heading;
 use super::contents_filter::is_bare;
-use super::headings::Strength;
-use super::lines::Lines;
 use super::numbering::follows;
 use crate::schema::Level;
+use crate::stages::chunk::chapters::candidates::Heading;
+use crate::stages::chunk::chapters::headings::Strength;
+use crate::stages::chunk::chapters::lines::Lines;
 use crate::text::is_han;
 
 /// Returns the indexes of a rule's headings with consecutive numbers, restarting at each 1.

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::candidates::Heading;
 use super::contents_filter::key;
-use super::headings::Strength;
-use super::levels::{opens_chapter, rank};
-use super::lines::Lines;
-use super::prose::letters;
 use crate::schema::Level;
+use crate::stages::chunk::chapters::candidates::Heading;
+use crate::stages::chunk::chapters::headings::Strength;
+use crate::stages::chunk::chapters::levels::{opens_chapter, rank};
+use crate::stages::chunk::chapters::lines::Lines;
+use crate::stages::chunk::chapters::prose::letters;
 
 /// Returns, for each heading, the number of the next numbered heading of its level, if no part comes between.
 fn next_numbers(found: &[Heading]) -> Vec<Option<u32>> {
