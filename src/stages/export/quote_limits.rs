@@ -1,5 +1,5 @@
 //! Limits how much of the books' own text goes into a data set: no string contains a longer passage of a book than
-//! allowed, and with `export.text = false` the columns of original text are null.
+//! allowed, and with `export.include_book_text = false` the columns of original text are null.
 //!
 //! Passages are compared by their letters and digits only, so that different line breaks, quotation marks or capitals
 //! do not hide them.
@@ -69,14 +69,14 @@ impl QuoteLimits {
     #[must_use]
     pub fn new(params: &Params, letters: usize) -> Self {
         let stretches = Self::longest(params).map(|longest| Stretches::new(longest, letters));
-        Self { stretches, text: params.text, canary: params.canary.clone() }
+        Self { stretches, text: params.include_book_text, canary: params.canary.clone() }
     }
 
     /// Returns the maximum length of a passage in code points. If it is `None` there is no limit, and books need not be
     /// added.
     #[must_use]
     pub const fn longest(params: &Params) -> Option<u32> {
-        match (params.max_quote_chars, params.text) {
+        match (params.max_quote_chars, params.include_book_text) {
             (None, true) => None,
             (None, false) => Some(PHRASE),
             (Some(longest), _) => Some(longest),
@@ -357,7 +357,7 @@ mod tests {
 
     #[test]
     fn columns_of_the_books_own_text_stay_out_and_their_places_stay() {
-        let params = Params { text: false, canary: Some("canary 1234".into()), ..Params::default() };
+        let params = Params { include_book_text: false, canary: Some("canary 1234".into()), ..Params::default() };
         let mut rights = QuoteLimits::new(&params, 1);
         let records = records();
         let scene = &records.scenes[0];
