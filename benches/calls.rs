@@ -96,13 +96,13 @@ async fn measure_limits(time: Duration) {
 
 /// Calls a server as fast as it allows for a time. Returns the numbers of requests and of rejected requests.
 async fn ask_for(url: &str, time: Duration) -> (u64, u64) {
-    const CONCURRENCY: usize = 1024;
+    const CONCURRENCY: u32 = 1024;
     let folder = tempfile::tempdir().expect("the temporary folder is writable");
     let model = model(folder.path(), url, CONCURRENCY);
     let mut tasks = tokio::task::JoinSet::new();
     let asking = async {
         for call in 0.. {
-            if tasks.len() >= CONCURRENCY {
+            if tasks.len() >= CONCURRENCY as usize {
                 tasks.join_next().await;
             }
             let model = Arc::clone(&model);

@@ -70,7 +70,7 @@ fn given_away(scene: &Scene, faults: &mut Vec<SceneFault>) {
 /// Calls `see` with every text of a scene and its JSON Pointer.
 fn each_text(scene: &Scene, see: &mut impl FnMut(std::fmt::Arguments<'_>, &str)) {
     for (name, text) in [
-        ("id", &scene.id),
+        ("id", scene.id.as_str()),
         ("book", &scene.book),
         ("chapter", &scene.chapter),
         ("summary", &scene.summary),

@@ -3,38 +3,38 @@
 use std::collections::BTreeMap;
 
 use crate::config::Edit;
-use crate::schema::{Reject, RejectReason, Sample, Stage};
+use crate::schema::{CharacterId, ConversationId, Reject, RejectReason, RoleId, Sample, SampleId, SceneId, Stage};
 
 /// The rows to remove and the references to correct, by id.
 #[derive(Debug, Default)]
 pub(crate) struct Exclusions {
-    pub(super) scenes: BTreeMap<String, String>,
-    pub(super) conversations: BTreeMap<String, String>,
-    pub(super) samples: BTreeMap<String, String>,
-    pub(super) characters: BTreeMap<String, String>,
-    pub(super) roles: BTreeMap<String, String>,
+    pub(super) scenes: BTreeMap<SceneId, String>,
+    pub(super) conversations: BTreeMap<ConversationId, String>,
+    pub(super) samples: BTreeMap<SampleId, String>,
+    pub(super) characters: BTreeMap<CharacterId, String>,
+    pub(super) roles: BTreeMap<RoleId, String>,
     pub(super) rows: BTreeMap<String, String>,
-    pub(super) edits: BTreeMap<String, Edit>,
+    pub(super) edits: BTreeMap<SampleId, Edit>,
 }
 
 impl Exclusions {
     /// Returns whether a scene is kept.
-    pub(super) fn has_scene(&self, id: &str) -> bool {
+    pub(super) fn has_scene(&self, id: &SceneId) -> bool {
         !self.scenes.contains_key(id)
     }
 
     /// Returns whether a conversation is kept.
-    pub(super) fn has_conversation(&self, id: &str) -> bool {
+    pub(super) fn has_conversation(&self, id: &ConversationId) -> bool {
         !self.conversations.contains_key(id)
     }
 
     /// Returns whether a test character is kept.
-    pub(super) fn has_character(&self, id: &str) -> bool {
+    pub(super) fn has_character(&self, id: &CharacterId) -> bool {
         !self.characters.contains_key(id)
     }
 
     /// Returns whether a role is kept.
-    pub(super) fn has_role(&self, id: &str) -> bool {
+    pub(super) fn has_role(&self, id: &RoleId) -> bool {
         !self.roles.contains_key(id)
     }
 
@@ -45,14 +45,13 @@ impl Exclusions {
 
     /// Returns a reject for each removed row.
     pub(super) fn rejects(&self) -> Vec<Reject> {
-        let reject = |(id, reason): (&String, &String)| Reject::new(Stage::Export, id, RejectReason::Vetoed, reason);
-        let lists = [&self.scenes, &self.conversations, &self.samples, &self.characters, &self.rows];
         let roles = self.roles.iter().map(|(id, reason)| {
             // A test character and a role may share an id; each gets its own reject.
-            let is_twice = self.characters.contains_key(id);
-            reject((id, &if is_twice { format!("{reason} (the role)") } else { reason.clone() }))
+            let is_twice = self.characters.contains_key(id.as_str());
+            reject(id, if is_twice { format!("{reason} (the role)") } else { reason.clone() })
         });
-        lists.into_iter().flatten().map(reject).chain(roles).collect()
+        let played = rejects(&self.conversations).chain(rejects(&self.samples)).chain(rejects(&self.characters));
+        rejects(&self.scenes).chain(played).chain(rejects(&self.rows)).chain(roles).collect()
     }
 
     /// Returns a sample with its edit applied, or `None` if it was removed.
@@ -66,4 +65,12 @@ impl Exclusions {
         }
         Some(sample)
     }
+}
+
+fn rejects<Id: AsRef<str>>(excluded: &BTreeMap<Id, String>) -> impl Iterator<Item = Reject> {
+    excluded.iter().map(|(id, reason)| reject(id.as_ref(), reason.clone()))
+}
+
+fn reject(id: &str, reason: String) -> Reject {
+    Reject::new(Stage::Export, id, RejectReason::Vetoed, reason)
 }

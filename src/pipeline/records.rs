@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 
 use super::error::RunError;
 use super::exclusions::Exclusions;
-use crate::schema::{Character, Conversation, Reject, RoleGeneral, RoleProfile, RoleSpecific, Sample, Split};
+use crate::schema::{Character, Conversation, Reject, RoleGeneral, RoleId, RoleProfile, RoleSpecific, Sample, Split};
 use crate::stages::export::{self, ConversationView, HeldOut, QuoteLimits, ReportStatistics, Table, TableRow};
 use crate::stages::instruct::{SelectedRows, SplitAssignments};
 use crate::stages::simulate::PlayedConversation;
@@ -200,12 +200,12 @@ impl RoleRecords {
         Ok(())
     }
 
-    pub(crate) fn ids(&self) -> BTreeSet<String> {
+    pub(crate) fn ids(&self) -> BTreeSet<RoleId> {
         self.kept.as_ref().map(|[profiles, ..]| profiles.ids()).unwrap_or_default()
     }
 
     /// Returns the role of each specific and general row, by row id.
-    pub(crate) fn row_ids(&self) -> Result<BTreeMap<String, String>, RunError> {
+    pub(crate) fn row_ids(&self) -> Result<BTreeMap<String, RoleId>, RunError> {
         let Some([_, specific, general]) = &self.kept else { return Ok(BTreeMap::new()) };
         let specific = rows(specific, |rows| self.splits.specific(rows))
             .map(|row| row.map(|RoleSpecific { id, role_id, .. }| (id, role_id)));

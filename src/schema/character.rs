@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::CharacterId;
 use super::language::Language;
 
 /// Who may see an attribute of a profile.
@@ -71,7 +72,7 @@ impl CharacterType {
 pub struct Character {
     /// Unique id within a run: the slug of the name, or `<slug of the name>@<book slug>` for a character picked from
     /// the scene pool, which is thus independent of other books.
-    pub id: String,
+    pub id: CharacterId,
     /// Name of the character.
     pub name: String,
     /// Other names of the character.
@@ -96,8 +97,8 @@ pub struct Character {
 impl Character {
     /// Returns the id of a character picked from the scenes of a book.
     #[must_use]
-    pub fn picked_id(name: &str, book: &str) -> String {
-        format!("{}@{book}", super::slug(name))
+    pub fn picked_id(name: &str, book: &str) -> CharacterId {
+        CharacterId::picked(name, book)
     }
 
     /// Adds the character's worldview to its profile as a private attribute, unless the profile already has it under
@@ -162,7 +163,7 @@ const fn established() -> CharacterType {
 impl From<CharacterFile> for Character {
     fn from(file: CharacterFile) -> Self {
         Self {
-            id: super::slug(&file.name),
+            id: CharacterId::of_name(&file.name),
             name: file.name,
             aliases: file.aliases,
             language: file.language,

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::language::Language;
+use super::{CharacterId, ConversationId, SceneId};
 
 /// Why a conversation ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -162,13 +163,13 @@ pub struct Verdict {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Conversation {
     /// `<character id>/<source model>/<n>`.
-    pub id: String,
+    pub id: ConversationId,
     /// Language of the conversation.
     pub language: Language,
     /// Name of the test character.
     pub test_character: String,
     /// Id of the test character.
-    pub character_id: String,
+    pub character_id: CharacterId,
     /// Name of the source model in the pipeline file.
     pub source_model: String,
     /// Name of the base model in the pipeline file.
@@ -176,7 +177,7 @@ pub struct Conversation {
     /// Name of the judge in the pipeline file.
     pub judge_model: String,
     /// Id of the scene.
-    pub scene_id: String,
+    pub scene_id: SceneId,
     /// Batch of its lane, from 0.
     pub batch: u32,
     /// Why the conversation ended.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::Language;
+use super::{ConversationId, Language, RoleId, SceneId};
 
 /// Identifies a call among all calls of an ask: the item that it is about, and which call for that item it is.
 ///
@@ -24,12 +24,12 @@ pub enum Draw {
     /// The description of a scene.
     SceneDescription {
         /// Id of the scene.
-        scene: String,
+        scene: SceneId,
     },
     /// The repair of a scene's dialogue.
     SceneRepair {
         /// Id of the scene.
-        scene: String,
+        scene: SceneId,
         /// Round of repairs, from 0.
         round: u32,
     },
@@ -47,7 +47,7 @@ pub enum Draw {
     /// A turn of a conversation.
     Turn {
         /// Id of the conversation.
-        conversation: String,
+        conversation: ConversationId,
         /// Index of the turn, from 0.
         turn: u32,
         /// The call within the turn.
@@ -56,12 +56,12 @@ pub enum Draw {
     /// The quality rating of a conversation.
     Rating {
         /// Id of the conversation.
-        conversation: String,
+        conversation: ConversationId,
     },
     /// Role data.
     Role {
         /// Id of the role.
-        role: String,
+        role: RoleId,
         /// The call for the role.
         call: RoleCall,
     },
@@ -149,14 +149,14 @@ pub enum RoleCall {
 impl Draw {
     /// Returns the draw of a call in a turn.
     #[must_use]
-    pub fn turn(conversation: &str, turn: u32, call: TurnCall) -> Self {
-        Self::Turn { conversation: conversation.to_owned(), turn, call }
+    pub fn turn(conversation: &ConversationId, turn: u32, call: TurnCall) -> Self {
+        Self::Turn { conversation: conversation.clone(), turn, call }
     }
 
     /// Returns the draw of a call for a role.
     #[must_use]
-    pub fn role(role: &str, call: RoleCall) -> Self {
-        Self::Role { role: role.to_owned(), call }
+    pub fn role(role: &RoleId, call: RoleCall) -> Self {
+        Self::Role { role: role.clone(), call }
     }
 
     /// Whether the call belongs to a conversation that has started.
@@ -248,15 +248,16 @@ mod tests {
 
     #[test]
     fn draws_have_stable_texts() {
+        let (conversation, role) = (ConversationId::from("zero/qwen3/7"), RoleId::from("薛嵩"));
         let judge = |extra_judge: Option<&str>, order| {
-            Draw::turn("zero/qwen3/7", 12, TurnCall::Judge { extra_judge: extra_judge.map(str::to_owned), order })
+            Draw::turn(&conversation, 12, TurnCall::Judge { extra_judge: extra_judge.map(str::to_owned), order })
         };
         let general = |offline_data: Option<&str>| {
             let (instruction, offline_data) = ("i1".to_owned(), offline_data.map(str::to_owned));
-            Draw::role("薛嵩", RoleCall::General { instruction, reply: 3, offline_data })
+            Draw::role(&role, RoleCall::General { instruction, reply: 3, offline_data })
         };
         let world = |step, call| Draw::World { language: Language::Zh, world: "2".to_owned(), step, call };
-        let (chunk, scene) = ("tide/0".to_owned(), "tide@12".to_owned());
+        let (chunk, scene) = ("tide/0".to_owned(), SceneId::from("tide@12"));
         for (draw, text) in [
             (Draw::Boundary { chunk: chunk.clone() }, "tide/0/border"),
             (Draw::Scenes { chunk: chunk.clone(), is_second: false }, "tide/0/scenes"),
@@ -266,12 +267,12 @@ mod tests {
             (Draw::SceneRepair { scene, round: 2 }, "tide@12/repair/again2"),
             (world(WorldStep::World, WorldCall::Attempt(0)), "zh/2/world/0"),
             (world(WorldStep::Characters, WorldCall::KnownFigure), "zh/2/characters/known"),
-            (Draw::turn("zero/qwen3/7", 0, TurnCall::Director), "zero/qwen3/7/0/director"),
+            (Draw::turn(&conversation, 0, TurnCall::Director), "zero/qwen3/7/0/director"),
             (judge(None, ReplyOrder::Drawn), "zero/qwen3/7/12/judge"),
             (judge(Some("strong"), ReplyOrder::Swapped), "zero/qwen3/7/12/judge/strong-swapped"),
-            (Draw::Rating { conversation: "zero/qwen3/7".to_owned() }, "zero/qwen3/7/rate"),
-            (Draw::role("薛嵩", RoleCall::Portrait), "薛嵩/describe"),
-            (Draw::role("薛嵩", RoleCall::Segment("4-9".to_owned())), "薛嵩/segment/4-9"),
+            (Draw::Rating { conversation: conversation.clone() }, "zero/qwen3/7/rate"),
+            (Draw::role(&role, RoleCall::Portrait), "薛嵩/describe"),
+            (Draw::role(&role, RoleCall::Segment("4-9".to_owned())), "薛嵩/segment/4-9"),
             (general(None), "薛嵩/general/i1/3"),
             (general(Some("0f")), "薛嵩/general/i1/3/0f"),
         ] {
@@ -281,8 +282,9 @@ mod tests {
 
     #[test]
     fn later_turns_belong_to_conversations_that_have_started() {
-        assert!(!Draw::turn("zero/qwen3/7", 0, TurnCall::Source).is_later_turn());
-        assert!(Draw::turn("zero/qwen3/7", 1, TurnCall::Source).is_later_turn());
-        assert!(!Draw::role("zero", RoleCall::Description(7)).is_later_turn());
+        let conversation = ConversationId::from("zero/qwen3/7");
+        assert!(!Draw::turn(&conversation, 0, TurnCall::Source).is_later_turn());
+        assert!(Draw::turn(&conversation, 1, TurnCall::Source).is_later_turn());
+        assert!(!Draw::role(&RoleId::from("zero"), RoleCall::Description(7)).is_later_turn());
     }
 }

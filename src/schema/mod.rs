@@ -9,6 +9,7 @@ mod conversation;
 mod dimension;
 mod draw;
 mod format_fault;
+mod ids;
 mod language;
 mod message;
 mod reject;
@@ -24,6 +25,7 @@ pub use conversation::{Candidate, Conversation, EndedBy, Line, Quality, Turn, Tu
 pub use dimension::Dimension;
 pub use draw::{Draw, ReplyOrder, RoleCall, TurnCall, WorldCall, WorldStep};
 pub use format_fault::FormatFault;
+pub use ids::{CharacterId, ConversationId, RoleId, SampleId, SceneId};
 pub use language::{ByLanguage, Language};
 pub use message::{Message, Role};
 pub use reject::{Reject, RejectReason, UnknownReason};

@@ -4,6 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::RoleId;
 use super::language::Language;
 
 /// One turn of a role's structured dialogue.
@@ -42,7 +43,7 @@ pub struct RoleProfile {
     /// Number of turns in the dialogue, including those of others and of the narrator.
     pub turns: u32,
     /// Id of the role; a prefix of the ids of its rows. Unique, while two books may have roles of the same name.
-    pub role_id: String,
+    pub role_id: RoleId,
     /// Description of the role in the third person, without its name.
     pub portrait: String,
     /// How well the role can be recognized by its utterances alone: `not`, `somewhat`, `very` or `extremely`; null if
@@ -172,7 +173,7 @@ pub struct RoleSpecific {
     /// Model that generated the question and answer.
     pub model: String,
     /// Id of the role.
-    pub role_id: String,
+    pub role_id: RoleId,
     /// Side of the split by role; null if the question is similar to one on the other side.
     pub role_split: Option<Split>,
     /// Side of the split that the row's file belongs to.
@@ -227,7 +228,7 @@ pub struct RoleGeneral {
     /// Model that played the role.
     pub model: String,
     /// Id of the role.
-    pub role_id: String,
+    pub role_id: RoleId,
     /// Id of the instruction, the same for all roles.
     pub instruction: String,
     /// Side of the split by role; null if it is on neither side.

@@ -7,6 +7,7 @@ use super::character::{Attribute, CharacterType};
 use super::conversation::{Line, Verdict};
 use super::language::Language;
 use super::message::Message;
+use super::{CharacterId, ConversationId, SampleId, SceneId};
 
 /// A scene character as the test character sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -21,7 +22,7 @@ pub struct CastMember {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Sample {
     /// `<conversation id>#<turn>`.
-    pub id: String,
+    pub id: SampleId,
     /// Language of the sample.
     pub language: Language,
     /// Dimension assigned by the judge; candidates are evaluated on it.
@@ -31,7 +32,7 @@ pub struct Sample {
     /// Name of the test character.
     pub test_character: String,
     /// Id of the test character.
-    pub character_id: String,
+    pub character_id: CharacterId,
     /// Established or synthesized.
     pub character_type: CharacterType,
     /// Full profile of the test character.
@@ -39,7 +40,7 @@ pub struct Sample {
     /// Slug of the scene's book.
     pub book: String,
     /// Id of the scene.
-    pub scene_id: String,
+    pub scene_id: SceneId,
     /// Worldview of the scene.
     pub worldview: String,
     /// Situation of the scene.
@@ -69,7 +70,7 @@ pub struct Sample {
     /// Name of the judge in the pipeline file.
     pub judge_model: String,
     /// Id of the conversation.
-    pub conversation_id: String,
+    pub conversation_id: ConversationId,
     /// Index of the turn in the conversation, from 0 over all turns.
     pub turn: u32,
     /// Verdicts of additional judges on reference and baseline, in the order of `[cast] judges`.

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::SceneId;
 use super::character::Attribute;
 use super::language::Language;
 
@@ -14,7 +15,7 @@ use super::language::Language;
 #[serde(deny_unknown_fields)]
 pub struct Scene {
     /// `<book slug>@<start>`; a unique id of your choice in manually written scenes.
-    pub id: String,
+    pub id: SceneId,
     /// Slug of its book, or any word such as `custom` if the scene is not from a book.
     pub book: String,
     /// Language of the scene.
@@ -57,7 +58,7 @@ pub struct Scene {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SceneHead {
     /// Id of the scene.
-    pub id: String,
+    pub id: SceneId,
     /// Slug of its book.
     pub book: String,
     /// Heading of the chapter in which it starts.

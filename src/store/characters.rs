@@ -49,7 +49,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         assert!(!is_run(folder.path()));
         let character = |language: Language, name: &str| Character {
-            id: crate::schema::slug(name),
+            id: crate::schema::slug(name).into(),
             name: name.to_owned(),
             aliases: vec![format!("{name}\u{2028}2")],
             language,

@@ -1,5 +1,6 @@
 //! Errors about files. Every variant carries the path.
 
+use crate::schema::SceneId;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -69,7 +70,7 @@ pub enum StoreError {
     #[error("duplicate scene id `{id}` in `{}`: already used in `{}`", path.display(), other.display())]
     DuplicateScene {
         /// The id.
-        id: String,
+        id: SceneId,
         /// The path.
         path: PathBuf,
         /// The path that was read first.
@@ -85,7 +86,7 @@ pub enum StoreError {
     #[error("failed to add the scene `{id}`: it already exists in `{}`", path.display())]
     SceneExists {
         /// The id.
-        id: String,
+        id: SceneId,
         /// The path.
         path: PathBuf,
     },
@@ -93,7 +94,7 @@ pub enum StoreError {
     #[error("failed to replace the scene `{id}`: `{}` also contains other scenes", path.display())]
     SharedFile {
         /// The id.
-        id: String,
+        id: SceneId,
         /// The path.
         path: PathBuf,
     },

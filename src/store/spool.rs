@@ -102,8 +102,8 @@ impl Spool {
 
     /// Returns the ids.
     #[must_use]
-    pub fn ids(&self) -> BTreeSet<String> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).positions.keys().cloned().collect()
+    pub fn ids<Id: From<String> + Ord>(&self) -> BTreeSet<Id> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).positions.keys().cloned().map(Id::from).collect()
     }
 
     /// Reads the record with an id, if there is one.

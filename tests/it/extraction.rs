@@ -682,7 +682,7 @@ async fn names_that_a_model_gets_wrong_are_made_right_or_rejected() {
         let cast: Vec<&str> = scene.characters.iter().map(|character| character.name.as_str()).collect();
         assert_eq!(cast, [&lines[0].0, &lines[1].0], "{language}");
         assert_eq!((scene.dialogue.len(), reasons(&rejects)), (11, vec!["unknown_speaker"]), "{rejects:?}");
-        assert!(rejects[0].detail.contains(names[2]) && rejects[0].id == scene.id, "{rejects:?}");
+        assert!(rejects[0].detail.contains(names[2]) && scene.id == rejects[0].id.as_str(), "{rejects:?}");
     }
 }
 

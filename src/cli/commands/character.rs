@@ -14,7 +14,7 @@ use crate::cli::output::diagnostics;
 use crate::cli::{Terminal, to_stderr};
 use crate::config::BookError;
 use crate::config::{CharactersError, PipelineError};
-use crate::schema::{Character, Scene, slug};
+use crate::schema::{Character, CharacterId, Scene, slug};
 use crate::stages::synthesize::Params;
 use crate::stages::synthesize::established::{card, card_of, named, pick};
 use crate::store::{self, Pool, StoreError};
@@ -41,7 +41,7 @@ enum Fault {
     #[error("the run `{}` has no test characters yet", path.display())]
     Unfinished { path: PathBuf },
     #[error("two characters have the same file name `{id}.json`")]
-    Twice { id: String },
+    Twice { id: CharacterId },
     #[error("`{}` exists with different content", path.display())]
     Taken { path: PathBuf },
     #[error("failed to write to stdout")]
@@ -88,7 +88,7 @@ fn print_error(fault: &Fault) -> Exit {
 
 /// Writes cards for the requested characters of the pool or run and for character files, in the requested order.
 fn export(arguments: &CharacterExportArguments) -> Result<Exit, Fault> {
-    let mut cards: Vec<(String, Value)> = Vec::new();
+    let mut cards: Vec<(CharacterId, Value)> = Vec::new();
     let mut exit = Exit::Done;
     let people: Vec<&String> = arguments.characters.iter().filter(|name| !is_file(name)).collect();
     let wants_run = store::is_run(&arguments.pool) && (arguments.characters.is_empty() || !people.is_empty());
@@ -208,7 +208,7 @@ fn is_file(argument: &str) -> bool {
     path.is_file() || matches!(ending.as_str(), "toml" | "json" | "png" | "charx")
 }
 
-fn write(cards: &[(String, Value)], arguments: &CharacterExportArguments) -> Result<(), Fault> {
+fn write(cards: &[(CharacterId, Value)], arguments: &CharacterExportArguments) -> Result<(), Fault> {
     let Some(folder) = &arguments.out else {
         let mut out = io::stdout().lock();
         for (_, card) in cards {

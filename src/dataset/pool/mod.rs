@@ -15,7 +15,7 @@ use crate::config::document::problems::nearest;
 use crate::config::document::{Document, dotted, schema_check};
 use crate::config::environment::expand;
 use crate::config::{Environment, Problem, paths};
-use crate::schema::Scene;
+use crate::schema::{Scene, SceneId};
 use crate::stages::extract;
 use crate::store::{CustomScene, LocatedScene, Pool, PoolFile, SceneKind, SceneReadError, StoreError};
 
@@ -73,7 +73,7 @@ pub enum AdditionError {
 
 /// What the first pass keeps of a scene.
 struct Seen {
-    id: Option<String>,
+    id: Option<SceneId>,
     /// Number of problems in the scene itself.
     faults: usize,
     fault: Option<SceneReadError>,
@@ -82,7 +82,7 @@ struct Seen {
 /// The id, read from scenes that are otherwise invalid.
 #[derive(Deserialize)]
 struct Named {
-    id: String,
+    id: SceneId,
 }
 
 /// Validates every file of a pool.
@@ -143,7 +143,7 @@ pub fn own_scenes(path: &Path) -> Result<Vec<CustomScene>, AdditionError> {
         let text = text.ok()?;
         Some((parse(file, text)?.id, text.to_owned()))
     });
-    let read: Option<Vec<(String, String)>> = read.into_iter().map(|placed| placed.value).collect();
+    let read: Option<Vec<(SceneId, String)>> = read.into_iter().map(|placed| placed.value).collect();
     let Some(read) = read.filter(|read| !read.is_empty()) else {
         let message = format!("`{}` contains no scenes", path.display());
         return Err(AdditionError::Nothing { message, nearest: None });
@@ -237,7 +237,7 @@ fn of_book(file: &PoolFile, scene: &Scene) -> Vec<SceneFault> {
         let message = format!("the scene belongs to the book `{}`, but the file to `{slug}`", scene.book);
         faults.push(SceneFault::new("/book", message, format!("`{slug}`")));
     }
-    let id = scene.start.map(|start| format!("{slug}@{start}"));
+    let id = scene.start.map(|start| SceneId::at(&slug, start));
     if let Some(id) = id.filter(|id| *id != scene.id) {
         faults.push(SceneFault::new(
             "/id",
@@ -260,7 +260,7 @@ fn findings_of(file: &PoolFile, placed: &LocatedScene<Seen>, beside: &[SceneFaul
         path: file.path.clone(),
         line: Some(line).filter(|line| *line > 0),
         column: Some(column).filter(|column| *column > 0),
-        scene: value.id.clone(),
+        scene: value.id.clone().map(String::from),
         field: None,
         message,
         expected: None,

@@ -34,7 +34,7 @@ impl SceneFault {
 /// Returns the inconsistencies of a scene, in the order of its fields.
 pub(crate) fn faults(scene: &Scene) -> Vec<SceneFault> {
     let mut faults = Vec::new();
-    for (pointer, text) in [("/id", &scene.id), ("/book", &scene.book), ("/situation", &scene.situation)] {
+    for (pointer, text) in [("/id", scene.id.as_str()), ("/book", &scene.book), ("/situation", &scene.situation)] {
         if text.trim().is_empty() {
             faults.push(SceneFault::new(pointer, format!("`{}` is empty", &pointer[1..]), "a text"));
         }

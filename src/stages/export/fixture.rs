@@ -23,19 +23,19 @@ pub(super) fn sample(id: &str, language: Language) -> Sample {
     let pick = |en: &str, of_zh: &str| if zh { of_zh.to_owned() } else { en.to_owned() };
     let speaker = pick("Hale", "沈三娘");
     Sample {
-        id: id.to_owned(),
+        id: id.into(),
         language,
         dimension: pick("CR", "PA"),
         target: zh.then(|| "FR".to_owned()),
         test_character: pick("Ada Crane", "陆怀舟"),
-        character_id: pick("ada-crane", "陆怀舟"),
+        character_id: pick("ada-crane", "陆怀舟").into(),
         character_type: if zh { CharacterType::Synthesized } else { CharacterType::Established },
         profile: vec![
             attribute(&pick("persona", "性格"), &pick("Dry, quick.", "沉稳，话少。"), Visibility::Public),
             attribute(&pick("secret", "隐情"), &pick("Owes money.", "欠着一条人命。"), Visibility::Private),
         ],
         book: pick("harbour", "渡口"),
-        scene_id: pick("harbour@120", "渡口@88"),
+        scene_id: pick("harbour@120", "渡口@88").into(),
         worldview: pick("A port in winter.", "江南水乡，旧时渡口。"),
         situation: pick("The ferry is late.", "夜雨，船未到。"),
         // The cast of the English row has one member with an empty profile; that of the Chinese row is empty.
@@ -59,7 +59,7 @@ pub(super) fn sample(id: &str, language: Language) -> Sample {
         source_model: "writer".into(),
         base_model: "strong".into(),
         judge_model: "strong".into(),
-        conversation_id: id.split('#').next().unwrap().to_owned(),
+        conversation_id: id.split('#').next().unwrap().into(),
         turn: if zh { 5 } else { 2 },
         verdicts: if zh { vec![verdict()] } else { vec![] },
         edit_reason: zh.then(|| "原句有错字".to_owned()),
@@ -123,7 +123,7 @@ fn scene(id: &str, language: Language) -> Scene {
         similarity: None,
     };
     Scene {
-        id: id.to_owned(),
+        id: id.into(),
         book: pick("harbour", "渡口"),
         language,
         chapter: if zh { "第一回　夜渡".into() } else { String::new() },

@@ -8,7 +8,7 @@ use futures::future::BoxFuture;
 use super::*;
 use crate::llm::{Answered, Budget, Journal, JournalError, OfflineOptions, Record, Session};
 use crate::prompt::Prompts;
-use crate::schema::{Attribute, Grounded};
+use crate::schema::{Attribute, Grounded, SceneId};
 use crate::stages::extract::fixtures::{EN, EN_PEOPLE, EN_SPEAKERS, ZH, ZH_PEOPLE, attribution, chunk, facts, length};
 
 #[derive(Default)]
@@ -62,7 +62,7 @@ async fn an_english_scene_is_made_of_the_books_own_words() {
     assert_eq!(lines[1], ("Boris", "There is nobody here but me."));
     assert_eq!(
         (scene.id.clone(), scene.model.as_deref()),
-        (format!("a-book@{}", scene.start.expect("a place in the book")), Some("offline:plain"))
+        (SceneId::at("a-book", scene.start.expect("a place in the book")), Some("offline:plain"))
     );
     assert!(scene.worldview.starts_with("On the first of March"), "{}", scene.worldview);
     assert!(scene.situation.contains("knocked at the mill") && scene.situation.ends_with("Present: Anna and Boris."));
@@ -157,7 +157,7 @@ fn invented_lines_are_told_from_true_ones() {
         assert_eq!(draft.reject_reason(&Params::default(), &book), None);
         // Aliases are replaced by the book's main name for the character.
         assert_eq!(draft.characters, [book.person(0).name.clone(), book.person(1).name.clone()]);
-        assert_eq!(draft.id(&book), format!("a-book@{}", book.attribution.quotations[0].start));
+        assert_eq!(draft.id(&book), SceneId::at("a-book", book.attribution.quotations[0].start));
         let invented = ["I have never been so happy in all my life.", "还请王爷高抬贵手饶过小人这一回。"];
         let (book, draft) = drafts(
             language,

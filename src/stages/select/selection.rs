@@ -186,7 +186,7 @@ mod tests {
 
     /// Returns a judge that always gives this answer; without one every call is an error.
     fn judging(turn: u32) -> impl Fn(ReplyOrder) -> Draw {
-        move |order| Draw::turn("lane/0", turn, TurnCall::Judge { extra_judge: None, order })
+        move |order| Draw::turn(&"lane/0".into(), turn, TurnCall::Judge { extra_judge: None, order })
     }
 
     fn other(order: ReplyOrder) -> Draw {

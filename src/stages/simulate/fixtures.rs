@@ -136,7 +136,7 @@ pub(super) fn scene(language: Language, id: &str, names: &[&str]) -> Scene {
         similarity: None,
     };
     Scene {
-        id: id.to_owned(),
+        id: id.into(),
         book: id.split('@').next().unwrap_or(id).to_owned(),
         language,
         chapter: String::new(),
@@ -163,7 +163,7 @@ pub(super) fn scene(language: Language, id: &str, names: &[&str]) -> Scene {
 /// Returns a test character named `Tess` whose texts are markers.
 pub(super) fn character(language: Language) -> Character {
     Character {
-        id: "tess".to_owned(),
+        id: "tess".into(),
         name: "Tess".to_owned(),
         aliases: vec!["The Guest".to_owned()],
         language,

@@ -188,7 +188,7 @@ mod tests {
 
     fn made_up(language: Language, name: &str, values: &[&str]) -> Character {
         Character {
-            id: slug(name),
+            id: slug(name).into(),
             name: name.to_owned(),
             aliases: Vec::new(),
             language,

@@ -39,7 +39,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::llm::{AskError, Model};
 use crate::schema::{
-    ByLanguage, Character, CharacterType, Draw, Language, Reject, RejectReason, Stage, WorldCall, WorldStep, slug,
+    ByLanguage, Character, CharacterId, CharacterType, Draw, Language, Reject, RejectReason, Stage, WorldCall,
+    WorldStep,
 };
 use refinement::{Refined, refined};
 
@@ -227,7 +228,12 @@ async fn people(
         if let Some(whose) =
             known::borrowed(model, sheet, language, draw(WorldStep::Characters)(WorldCall::KnownFigure)).await?
         {
-            rejects.push(Reject::new(Stage::Synthesize, slug(&sheet.name), RejectReason::ResemblesKnown, whose));
+            rejects.push(Reject::new(
+                Stage::Synthesize,
+                CharacterId::of_name(&sheet.name),
+                RejectReason::ResemblesKnown,
+                whose,
+            ));
         }
     }
     let ask = MakeScene { language, world: world.clone(), characters: characters.clone(), draft: None };
@@ -236,7 +242,7 @@ async fn people(
     let talk = refined(model, ask, draw(WorldStep::Dialogue), most).await?.answer;
     let character = |sheet: Sheet| {
         Character {
-            id: slug(&sheet.name),
+            id: CharacterId::of_name(&sheet.name),
             aliases: Vec::new(),
             language,
             kind: CharacterType::Synthesized,
@@ -249,7 +255,7 @@ async fn people(
         }
         .knowing_its_world()
     };
-    let is_own = |character: &Character| rejects.iter().all(|reject| reject.id != character.id);
+    let is_own = |character: &Character| rejects.iter().all(|reject| character.id != reject.id.as_str());
     let people = characters.into_iter().take(wanted as usize).map(character).filter(is_own).collect();
     Ok((people, rejects))
 }

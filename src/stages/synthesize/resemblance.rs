@@ -203,7 +203,7 @@ mod tests {
 
     fn character(name: &str, aliases: &[&str], value: &str) -> Character {
         Character {
-            id: crate::schema::slug(name),
+            id: crate::schema::slug(name).into(),
             name: name.to_owned(),
             aliases: aliases.iter().map(|&alias| alias.to_owned()).collect(),
             language: Language::En,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::pool_scan::{PoolFile, SceneKind, scan};
 use super::{Pool, index};
-use crate::schema::slug;
+use crate::schema::{SceneId, slug};
 use crate::store::atomic;
 use crate::store::error::StoreError;
 
@@ -17,7 +17,7 @@ const LONGEST: usize = 120;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CustomScene {
     /// The scene's id.
-    pub id: String,
+    pub id: SceneId,
     /// The text of the file.
     pub text: String,
     /// Whether the text is TOML; otherwise it is JSON.
@@ -44,7 +44,7 @@ impl Pool {
         let folder = self.path.join("custom");
         let files: Vec<PoolFile> = self.files()?.into_iter().filter(|file| file.kind == SceneKind::Custom).collect();
         let ids = scan(&files, |file, text| index::scene(file, text.ok()?).ok().map(|scene| scene.id));
-        let (mut existing_files, mut counts): (BTreeMap<String, &Path>, BTreeMap<&Path, usize>) = Default::default();
+        let (mut existing_files, mut counts): (BTreeMap<SceneId, &Path>, BTreeMap<&Path, usize>) = Default::default();
         for placed in ids {
             let path = files[placed.position.file].path.as_path();
             *counts.entry(path).or_default() += 1;
@@ -119,7 +119,7 @@ mod tests {
         } else {
             format!(r#"{{"id":"{id}","book":"b","language":"en","situation":"{situation}","characters":[]}}"#)
         };
-        CustomScene { id: id.to_owned(), text, is_toml }
+        CustomScene { id: id.into(), text, is_toml }
     }
 
     #[test]

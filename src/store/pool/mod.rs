@@ -249,7 +249,7 @@ mod tests {
         let value = "Speaks little.".to_owned();
         let attribute = Attribute { key: "性格".to_owned(), value, visibility: Visibility::Public };
         Scene {
-            id: id.to_owned(),
+            id: id.into(),
             book: book.to_owned(),
             language: Language::Zh,
             chapter: "第一回".to_owned(),

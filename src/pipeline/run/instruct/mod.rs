@@ -14,7 +14,7 @@ use super::{Runner, Tasks, cores};
 use crate::event::Event;
 use crate::pipeline::error::RunError;
 use crate::pipeline::records::Records;
-use crate::schema::{Book, Distinctness, Reject, RejectReason, Stage};
+use crate::schema::{Book, Distinctness, Reject, RejectReason, RoleId, Stage};
 use crate::stages::instruct::{self, Role};
 use crate::store::PoolIndex;
 
@@ -66,7 +66,7 @@ impl Runner {
     ) -> Result<instruct::SplitPlanner, RunError> {
         let total = selected.iter().map(|role| role.calls).sum();
         let done = Arc::new(AtomicU64::new(0));
-        let mut by_source: BTreeMap<usize, BTreeMap<String, Option<Distinctness>>> = BTreeMap::new();
+        let mut by_source: BTreeMap<usize, BTreeMap<RoleId, Option<Distinctness>>> = BTreeMap::new();
         for role in selected {
             by_source.entry(role.source).or_default().insert(role.id, role.grade);
         }

@@ -8,7 +8,7 @@ use super::super::{Runner, Tasks};
 use super::sources::Cast;
 use crate::pipeline::error::RunError;
 use crate::pipeline::records::Records;
-use crate::schema::{Distinctness, Language, Reject, RejectReason, Stage};
+use crate::schema::{Distinctness, Language, Reject, RejectReason, RoleId, Stage};
 use crate::stages::instruct::{self, Role};
 
 /// Minimum number of roles or sources processed in parallel.
@@ -21,7 +21,7 @@ const MOST_AT_ONCE: usize = 64;
 pub(super) struct SelectedRole {
     /// Index of its source.
     pub(super) source: usize,
-    pub(super) id: String,
+    pub(super) id: RoleId,
     pub(super) language: Language,
     /// The slug of its book or script.
     pub(super) book: String,

@@ -206,7 +206,7 @@ mod tests {
             (roles.into_iter().map(|role| (role.id, role.own_turns)).collect::<Vec<_>>(), rejects)
         };
         let (roles, rejects) = named(25);
-        assert_eq!(roles, [("mara@the-mill".to_owned(), 25), ("tobin@the-mill".to_owned(), 25)]);
+        assert_eq!(roles, [("mara@the-mill".into(), 25), ("tobin@the-mill".into(), 25)]);
         assert_eq!((rejects.len(), rejects[0].reason.name()), (1, "too_few_turns"));
         assert!(rejects[0].detail.contains("Eben (1)"), "{}", rejects[0].detail);
         let (roles, rejects) = named(24);

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::figures::ReportStatistics;
 use super::sanitize::{DisplayBudget, DisplayText, line};
-use crate::schema::{Attribute, Candidate, Character, Conversation, Scene, Turn, TurnKind, Visibility};
+use crate::schema::{Attribute, Candidate, Character, Conversation, SampleId, Scene, Turn, TurnKind, Visibility};
 use crate::stages::export::quote_limits::QuoteLimits;
 
 /// The maximum length of a conversation, in units of [`shown`](super::sanitize).
@@ -214,7 +214,7 @@ impl TurnView {
             let verdicts_more = turn.verdicts.len() - verdicts.len();
             JudgedTurn { dimension: room.line(dimension, NAME), score, candidates, rationale, verdicts, verdicts_more }
         });
-        let edited = figures.edits.get(&format!("{}#{}", conversation.id, turn.index));
+        let edited = figures.edits.get(&SampleId::new(&conversation.id, turn.index));
         Self {
             edited: edited.map(|edited| EditView {
                 reason: room.line(&edited.reason, REASON),

@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rand::Rng as _;
 
-use crate::schema::{Character, CharacterType, Conversation, Language, Sample, Scene, Turn};
+use crate::schema::{
+    Character, CharacterId, CharacterType, Conversation, ConversationId, Language, Sample, SampleId, Scene, Turn,
+};
 use crate::seed::seeded;
 
 /// The number of conversations that are shown.
@@ -19,7 +21,7 @@ pub(super) type Scores = [u64; 5];
 pub struct ReportStatistics {
     seed: u64,
     /// By character id.
-    pub(super) characters: BTreeMap<String, CharacterCounts>,
+    pub(super) characters: BTreeMap<CharacterId, CharacterCounts>,
     /// By name of the source model.
     pub(super) sources: BTreeMap<String, SourceCounts>,
     /// σ of judged turns, by the dimension that the judge named.
@@ -37,8 +39,8 @@ pub struct ReportStatistics {
     /// By name of the extra judge.
     pub(super) judges: BTreeMap<String, Agreement>,
     /// References that were edited by hand, by sample id.
-    pub(super) edits: BTreeMap<String, EditedReference>,
-    choices: BTreeMap<(Language, String), Vec<ShowCandidate>>,
+    pub(super) edits: BTreeMap<SampleId, EditedReference>,
+    choices: BTreeMap<(Language, CharacterId), Vec<ShowCandidate>>,
 }
 
 /// A reference that was edited by hand.
@@ -143,7 +145,7 @@ struct ShowCandidate {
     is_left_out: bool,
     /// A random number from the seed and the id.
     random_rank: u64,
-    id: String,
+    id: ConversationId,
     dimensions: BTreeSet<String>,
 }
 
@@ -250,7 +252,7 @@ impl ReportStatistics {
     /// conversation with the most dimensions not yet shown in its language is taken; conversations that passed the
     /// filters come first.
     #[must_use]
-    pub fn shown(&self) -> Vec<String> {
+    pub fn shown(&self) -> Vec<ConversationId> {
         let mut queues: BTreeMap<Language, LanguageQueue<'_>> = BTreeMap::new();
         for ((language, _), choices) in &self.choices {
             queues.entry(*language).or_default().characters.push(choices.iter().collect());
@@ -291,7 +293,7 @@ struct LanguageQueue<'a> {
 }
 
 impl LanguageQueue<'_> {
-    fn next(&mut self) -> Option<String> {
+    fn next(&mut self) -> Option<ConversationId> {
         self.characters.retain(|choices| !choices.is_empty());
         let count = self.characters.len();
         let choices = self.characters.get_mut(self.at.checked_rem(count)?)?;
@@ -360,8 +362,8 @@ mod tests {
 
     fn conversation(id: &str, language: Language, dimension: &str, kept: bool) -> Conversation {
         let mut conversation = records().conversations.remove(0);
-        conversation.id = id.to_owned();
-        conversation.character_id = id.split('/').next().expect("`split` returns at least one part").to_owned();
+        conversation.id = id.into();
+        conversation.character_id = id.split('/').next().expect("`split` returns at least one part").into();
         (conversation.language, conversation.kept) = (language, kept);
         for turn in conversation.turns.iter_mut().filter(|turn| turn.dimension.is_some()) {
             turn.dimension = Some(dimension.to_owned());
@@ -369,7 +371,7 @@ mod tests {
         conversation
     }
 
-    fn shown(seed: u64, conversations: &[Conversation]) -> Vec<String> {
+    fn shown(seed: u64, conversations: &[Conversation]) -> Vec<ConversationId> {
         let mut figures = ReportStatistics::new(seed);
         for conversation in conversations {
             figures.conversation(conversation);
@@ -395,7 +397,7 @@ mod tests {
         assert_eq!(characters.len(), 8, "every character is shown: {ids:?}");
         assert!(ids.iter().all(|id| !id.ends_with("/0")), "no rejected conversation is shown: {ids:?}");
         let dimension =
-            |id: &String| all.iter().find(|one| one.id == *id).and_then(|one| one.turns[1].dimension.clone());
+            |id: &ConversationId| all.iter().find(|one| one.id == *id).and_then(|one| one.turns[1].dimension.clone());
         let first: BTreeSet<_> = ids.iter().filter(|id| id.starts_with("zh")).take(3).map(dimension).collect();
         assert_eq!(first.len(), 3, "new dimensions come first: {ids:?}");
         all.reverse();

@@ -86,6 +86,7 @@ fn environment() -> Environment<'static> {
 mod tests {
     use super::*;
     use crate::schema::Conversation;
+    use crate::schema::SampleId;
     use crate::schema::{RejectReason, Stage};
     use crate::stages::export::fixture::{about, records, tables};
 
@@ -196,7 +197,7 @@ mod tests {
                     "the fixture \
                     has an edit",
                 );
-                sample.id = format!("{}#{}", talk.id, turn.index);
+                sample.id = SampleId::new(&talk.id, turn.index);
                 sample.reference = format!("（收伞）路上遇见旧友。{}", "雨".repeat(300));
                 for n in 0..vetoes {
                     records.rejects.push(Reject::new(
@@ -309,14 +310,14 @@ mod tests {
                 (records.conversations, records.characters) = (vec![], vec![]);
                 for n in 0..150 {
                     let mut role = role.clone();
-                    (role.id, role.name) = (format!("c{n}"), name.clone());
+                    (role.id, role.name) = (format!("c{n}").into(), name.clone());
                     role.profile = vec![role.profile[0].clone(); if n < 12 { 40 } else { 0 }];
                     role.profile.iter_mut().for_each(|of| (of.key, of.value) = (name.clone(), text.clone()));
                     records.characters.push(role);
                 }
                 for n in 0..12 {
-                    let mut talk = Conversation { id: format!("c{n}/a/0"), ..one.clone() };
-                    (talk.character_id, talk.quality_rationale) = (format!("c{n}"), Some(text.clone()));
+                    let mut talk = Conversation { id: format!("c{n}/a/0").into(), ..one.clone() };
+                    (talk.character_id, talk.quality_rationale) = (format!("c{n}").into(), Some(text.clone()));
                     let judged = talk.turns[1].clone();
                     talk.turns = vec![judged; 300];
                     for (at, turn) in (0..).zip(&mut talk.turns) {

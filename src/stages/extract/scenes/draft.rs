@@ -1,6 +1,6 @@
 //! A scene before its description.
 
-use crate::schema::{Grounded, Reject, RejectReason, Stage, Utterance};
+use crate::schema::{Grounded, Reject, RejectReason, SceneId, Stage, Utterance};
 use crate::stages::extract::book_index::BookIndex;
 use crate::stages::extract::grounding::MatchedRanges;
 use crate::stages::extract::language_check::is_foreign;
@@ -37,8 +37,8 @@ impl Draft {
         self.dialogue.iter().filter_map(|line| line.end).max().unwrap_or(self.text_range.1)
     }
 
-    pub(crate) fn id(&self, book: &BookIndex) -> String {
-        format!("{}@{}", book.slug, self.start())
+    pub(crate) fn id(&self, book: &BookIndex) -> SceneId {
+        SceneId::at(&book.slug, self.start())
     }
 
     /// Returns the share of its utterances found in the book, counting those already dropped.

@@ -12,7 +12,7 @@ pub use segments::{Segment, segments};
 use std::collections::BTreeSet;
 
 use self::phrases::phrases;
-use crate::schema::{Attribute, Character, DialogueTurn, Grounded, Language, Scene, Utterance, slug};
+use crate::schema::{Attribute, Character, DialogueTurn, Grounded, Language, RoleId, Scene, Utterance, slug};
 use crate::stages::instruct::params::Params;
 use crate::text::{length, spoken};
 
@@ -70,7 +70,7 @@ impl Act {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Role {
     /// The character's id.
-    pub id: String,
+    pub id: RoleId,
     /// Its name.
     pub name: String,
     /// Its other names.
@@ -123,7 +123,7 @@ impl Role {
         let own_names = std::iter::once(&character.name).chain(&character.aliases).map(String::as_str);
         let forms: Vec<&str> = own_names.chain(called).collect();
         Self {
-            id: character.id.clone(),
+            id: RoleId::from(&character.id),
             name: character.name.clone(),
             aliases: character.aliases.clone(),
             language: character.language,
@@ -201,7 +201,7 @@ fn shown(lines: &[String], language: Language) -> Vec<String> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::schema::CharacterType;
+    use crate::schema::{CharacterId, CharacterType};
 
     /// Builds an act from `name: words` lines; `-` is the narrator.
     pub(crate) fn act(lines: &[&str]) -> Act {
@@ -214,7 +214,7 @@ pub(super) mod tests {
 
     pub(crate) fn character(name: &str, language: Language) -> Character {
         Character {
-            id: slug(name),
+            id: CharacterId::of_name(name),
             name: name.to_owned(),
             aliases: Vec::new(),
             language,

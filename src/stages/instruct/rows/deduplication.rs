@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
-use crate::schema::{Reject, RejectReason, RoleSpecific, Split, Stage};
+use crate::schema::{Reject, RejectReason, RoleId, RoleSpecific, Split, Stage};
 use crate::stages::instruct::params::{Params, SplitRule};
 use crate::text::duplicates::{Keep, duplicates};
 
@@ -11,7 +11,7 @@ use crate::text::duplicates::{Keep, duplicates};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Key<'a> {
     pub(super) id: &'a str,
-    pub(super) role_id: &'a str,
+    pub(super) role_id: &'a RoleId,
     pub(super) question: &'a str,
     pub(super) answer: &'a str,
 }
@@ -93,7 +93,7 @@ struct RemovedQuestion<'a> {
     /// Its index.
     place: usize,
     /// The id of its role.
-    role_id: &'a str,
+    role_id: &'a RoleId,
     /// The question and its id, which break ties.
     text: (&'a str, &'a str),
     /// Its similarity to the kept questions.
@@ -103,7 +103,7 @@ struct RemovedQuestion<'a> {
 /// Returns the indexes of the removed questions that are test data by the paper's rule: per role at most `max_test`,
 /// the least similar to the kept ones first.
 fn least_similar(params: &Params, removed: Vec<RemovedQuestion<'_>>) -> Vec<usize> {
-    let mut by_role: BTreeMap<&str, Vec<RemovedQuestion<'_>>> = BTreeMap::new();
+    let mut by_role: BTreeMap<&RoleId, Vec<RemovedQuestion<'_>>> = BTreeMap::new();
     for removed in removed {
         by_role.entry(removed.role_id).or_default().push(removed);
     }
@@ -124,10 +124,11 @@ mod tests {
 
     #[test]
     fn appendix_c_the_50_least_similar_of_the_removed_are_test_data() {
+        let (ann, bo) = (RoleId::from("ann"), RoleId::from("bo"));
         let removed = |count: usize| -> Vec<RemovedQuestion<'_>> {
             let removed = |place| RemovedQuestion {
                 place,
-                role_id: "ann",
+                role_id: &ann,
                 text: ("Ann?", ""),
                 similarity: 1.0 - crate::text::float(place) / 1000.0,
             };
@@ -139,7 +140,7 @@ mod tests {
         assert_eq!(least_similar(&Params::default(), removed(50)).len(), 50, "50 or fewer are all used");
         let two = removed(60)
             .into_iter()
-            .chain(removed(60).into_iter().map(|removed| RemovedQuestion { role_id: "bo", ..removed }));
+            .chain(removed(60).into_iter().map(|removed| RemovedQuestion { role_id: &bo, ..removed }));
         assert_eq!(least_similar(&Params::default(), two.collect()).len(), 100, "the limit is per role");
     }
 }

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 
 use super::deduplication::{Key, deduplicate, duplicate_rejects};
 use super::select_rows::SelectedRows;
-use crate::schema::{Language, Reject, RoleProfile, RoleTally, Split};
+use crate::schema::{Language, Reject, RoleId, RoleProfile, RoleTally, Split};
 use crate::stages::instruct::params::Params;
 
 /// What is kept in memory of all roles to compare them: the questions, and which instructions each role answered. The
@@ -16,13 +16,13 @@ pub struct SplitPlanner {
     pub(super) seed: u64,
     pub(super) threads: NonZeroUsize,
     /// Languages by role id.
-    pub(super) roles: BTreeMap<String, Language>,
+    pub(super) roles: BTreeMap<RoleId, Language>,
     pub(super) asked: Vec<CandidateQuestion>,
     /// Instructions: language, id, text.
     pub(super) instructions: Vec<(Language, String, String)>,
     numbers: BTreeMap<(Language, String), u32>,
     /// By role id: indexes into `instructions`.
-    pub(super) carried_out: BTreeMap<String, Vec<u32>>,
+    pub(super) carried_out: BTreeMap<RoleId, Vec<u32>>,
     pub(super) tallies: BTreeMap<Language, RoleTally>,
 }
 
@@ -30,7 +30,7 @@ pub struct SplitPlanner {
 #[derive(Debug)]
 pub(super) struct CandidateQuestion {
     pub(super) id: String,
-    pub(super) role_id: String,
+    pub(super) role_id: RoleId,
     pub(super) language: Language,
     pub(super) question: String,
     /// Empty if it is not needed as a tie-breaker.

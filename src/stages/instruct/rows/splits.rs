@@ -6,7 +6,7 @@ use rand::Rng as _;
 
 use super::overlap::overlap;
 use super::planner::{CandidateQuestion, SplitPlanner};
-use crate::schema::{Language, Overlap, Reject, RoleGeneral, RoleProfile, RoleSpecific, RoleTally, Split};
+use crate::schema::{Language, Overlap, Reject, RoleGeneral, RoleId, RoleProfile, RoleSpecific, RoleTally, Split};
 use crate::seed::seeded;
 use crate::stages::instruct::params::SplitRule;
 use crate::text::duplicates::families;
@@ -19,13 +19,13 @@ const MARGIN: f64 = 0.05;
 pub struct SplitAssignments {
     is_leak_free: bool,
     /// The ids of the held-out roles.
-    held_out: BTreeSet<String>,
+    held_out: BTreeSet<RoleId>,
     /// By row id. Rows that are missing here are dropped.
     specific: BTreeMap<String, RowSplits>,
     /// The held-out instructions.
     test: BTreeSet<(Language, String)>,
     /// By held-out role: its instructions in the test split by role.
-    shown: BTreeMap<String, BTreeSet<String>>,
+    shown: BTreeMap<RoleId, BTreeSet<String>>,
     rejects: Vec<Reject>,
     tallies: BTreeMap<Language, RoleTally>,
 }
@@ -118,9 +118,9 @@ impl SplitPlanner {
 
     /// Returns the ids of the held-out roles of a language: the first ones in a seeded order of ids, so that adding a
     /// role moves others only near the boundary. At least one if there are two or more.
-    fn held_out(&self, language: Language) -> BTreeSet<String> {
+    fn held_out(&self, language: Language) -> BTreeSet<RoleId> {
         let roles = self.roles.iter().filter(|(_, of)| **of == language);
-        let mut order: Vec<(u64, &String)> = roles.map(|(id, _)| (self.rank("role", language, id), id)).collect();
+        let mut order: Vec<(u64, &RoleId)> = roles.map(|(id, _)| (self.rank("role", language, id), id)).collect();
         order.sort();
         let every = self.params.test_every_role as usize;
         let count = (order.len() + every / 2) / every.max(1);
@@ -133,7 +133,7 @@ impl SplitPlanner {
     fn general(
         &self,
         language: Language,
-        held_out: &BTreeSet<String>,
+        held_out: &BTreeSet<RoleId>,
         assignments: &mut SplitAssignments,
     ) -> (Overlap, Overlap) {
         let mut own: Vec<usize> =
@@ -179,7 +179,7 @@ impl SplitPlanner {
     fn specific(
         &self,
         language: Language,
-        held_out: &BTreeSet<String>,
+        held_out: &BTreeSet<RoleId>,
         assignments: &mut SplitAssignments,
     ) -> (Overlap, Overlap) {
         let rows: Vec<&CandidateQuestion> = self.asked.iter().filter(|one| one.language == language).collect();

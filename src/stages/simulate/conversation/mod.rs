@@ -17,7 +17,8 @@ use super::reply::Reply;
 use super::reply::repetition::RepetitionIndex;
 use crate::llm::{AskError, Model};
 use crate::schema::{
-    Candidate, Conversation, Dimension, Draw, EndedBy, Line, Reject, RejectReason, Turn, TurnCall, TurnKind,
+    Candidate, Conversation, ConversationId, Dimension, Draw, EndedBy, Line, Reject, RejectReason, Turn, TurnCall,
+    TurnKind,
 };
 use crate::seed::seeded;
 use crate::stages::select::select;
@@ -41,7 +42,7 @@ pub(super) async fn play(
     context: &Context<'_>,
     prompt_context: &PromptContext<'_>,
     source: &Model,
-    id: String,
+    id: ConversationId,
     batch: u32,
     plan: &[Option<String>],
     rejects: &mut Vec<Reject>,
@@ -116,7 +117,7 @@ async fn next_speaker(
     prompt_context: &PromptContext<'_>,
     history: &[Line],
     spoken: &[usize],
-    id: &str,
+    id: &ConversationId,
     index: u32,
 ) -> Result<Option<NextSpeaker>, AskError> {
     let plain = |member| Ok(Some(NextSpeaker { member, note: None, reject: None }));
@@ -154,7 +155,7 @@ async fn scene_turn(
     member: usize,
     ConversationSoFar { history, repetitions }: &ConversationSoFar,
     target: Option<&Dimension>,
-    id: &str,
+    id: &ConversationId,
     index: u32,
 ) -> Result<Turn, AskError> {
     let ask = prompt_context.scene_reply(member, history, target);
@@ -187,7 +188,7 @@ async fn test_turn(
     source: &Model,
     ConversationSoFar { history, repetitions }: &ConversationSoFar,
     target: Option<&Dimension>,
-    id: &str,
+    id: &ConversationId,
     index: u32,
 ) -> Result<Turn, AskError> {
     let ask = prompt_context.test_reply(history, target);
@@ -251,7 +252,7 @@ mod tests {
             (models.context(&params), scene(language, "book@0", &["Ann", "Bob"]), character(language));
         let prompt_context = PromptContext::new(&scene, &tess, &params).expect("a scene character remains");
         let mut rejects = Vec::new();
-        let id = || "tess/source/0".to_owned();
+        let id = || ConversationId::from("tess/source/0");
         let before = play(&context, &prompt_context, &models.source, id(), 0, &[], &mut rejects).await.expect("plays");
         let kind = if draw == "scene" { TurnKind::Scene } else { TurnKind::Test };
         let turn =

@@ -5,7 +5,7 @@
 use futures::future::join_all;
 
 use crate::llm::{AskError, Model};
-use crate::schema::{Conversation, Draw, Line, Reject, Turn, TurnCall, Verdict};
+use crate::schema::{Conversation, ConversationId, Draw, Line, Reject, SampleId, Turn, TurnCall, Verdict};
 use crate::stages::select::select;
 use crate::stages::simulate::context::Context;
 use crate::stages::simulate::conversation::line;
@@ -44,7 +44,7 @@ pub(crate) async fn verdicts(
             Ok(verdict) => turn.verdicts.push(verdict),
             Err(error) if error.ends_the_run() => return Err(error),
             Err(error) => {
-                let id = format!("{}#{}", conversation.id, turn.index);
+                let id = SampleId::new(&conversation.id, turn.index);
                 let detail = format!("extra judge `{}` failed: {}", judge.name(), error.detail());
                 rejects.push(Reject::new(crate::schema::Stage::Select, id, error.reason(), detail));
             }
@@ -58,7 +58,7 @@ async fn verdict(
     prompt_context: &PromptContext<'_>,
     judge: &Model,
     history: &[Line],
-    id: &str,
+    id: &ConversationId,
     turn: &Turn,
 ) -> Result<Verdict, AskError> {
     let replies = (turn.source_reply.as_deref().unwrap_or_default(), turn.base_reply.as_deref().unwrap_or_default());

@@ -5,7 +5,7 @@ use rand::RngExt as _;
 use super::dwrs::Counts;
 use super::scenes::{Scenes, scene_order};
 use crate::llm::Model;
-use crate::schema::{Character, Reject, RejectReason, Scene};
+use crate::schema::{Character, ConversationId, Reject, RejectReason, Scene};
 use crate::seed::seeded;
 use crate::stages::simulate::Params;
 use crate::stages::simulate::context::Context;
@@ -16,7 +16,7 @@ use crate::stages::simulate::conversation::prompt_context::PromptContext;
 pub fn shared_counts_id(character: &Character, sources: &[&Model]) -> String {
     match sources {
         [source] => format!("{}/{}", character.id, source.name()),
-        _ => character.id.clone(),
+        _ => character.id.to_string(),
     }
 }
 
@@ -51,7 +51,7 @@ struct Lane<'a> {
 /// A scheduled conversation.
 pub(crate) struct ScheduledConversation<'a> {
     /// The conversation id.
-    pub(crate) id: String,
+    pub(crate) id: ConversationId,
     /// The source model, which plays the test character.
     pub(crate) source: &'a Model,
     /// The scene.
@@ -116,7 +116,8 @@ impl<'a, S: Scenes> LaneSchedule<'a, S> {
                 if PromptContext::new(&scene, self.character, self.params).is_none() {
                     continue;
                 }
-                let (id, is_beyond) = (format!("{}/{}", lane.id, lane.started), lane.started >= self.limit);
+                let id = ConversationId::new(&self.character.id, lane.source.name(), lane.started);
+                let is_beyond = lane.started >= self.limit;
                 lane.started += 1;
                 return Ok(Some(ScheduledConversation { id, source: lane.source, scene, is_beyond }));
             }

@@ -33,7 +33,7 @@ use super::conversation::play;
 use super::conversation::prompt_context::PromptContext;
 use super::{BalanceOn, Params};
 use crate::llm::{AskError, Model};
-use crate::schema::{Character, Reject};
+use crate::schema::{Character, ConversationId, Reject};
 use crate::seed::seeded;
 
 /// Factor on the mean number of counts per conversation so far, used as the estimate for the next batch.
@@ -150,7 +150,7 @@ async fn play_one(
     context: &Context<'_>,
     prompt_context: &PromptContext<'_>,
     source: &Model,
-    id: String,
+    id: ConversationId,
     batch: u32,
     plan: &[Option<String>],
 ) -> Result<PlayedConversation, AskError> {

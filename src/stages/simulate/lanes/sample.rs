@@ -1,7 +1,7 @@
 //! Builds samples from the turns of a kept conversation in which the source reply is better than the base reply.
 
 use crate::llm::{Ask, AskError};
-use crate::schema::{Conversation, FormatFault, Line, Reject, RejectReason, Sample, Turn};
+use crate::schema::{Conversation, FormatFault, Line, Reject, RejectReason, Sample, SampleId, Turn};
 use crate::stages::simulate::asks::TestReply;
 use crate::stages::simulate::context::Context;
 use crate::stages::simulate::conversation::line;
@@ -33,7 +33,7 @@ pub(crate) fn samples(
     }
     let mut spoilt: Option<(&Turn, FormatFault)> = None;
     for turn in &conversation.turns {
-        let id = || format!("{}#{}", conversation.id, turn.index);
+        let id = || SampleId::new(&conversation.id, turn.index);
         let faults = turn.faults.iter().filter_map(|fault| FormatFault::named(fault));
         let faults: Vec<FormatFault> = faults.filter(|fault| is_unmended(*fault)).collect();
         rejects.extend(faults.iter().map(|&fault| {
@@ -70,7 +70,7 @@ fn sample(
     conversation: &Conversation,
     turn: &Turn,
     history: &[Line],
-    id: String,
+    id: SampleId,
 ) -> Result<Sample, AskError> {
     let dimension = turn.dimension.as_deref().and_then(|code| context.dimension(code));
     let dimension = dimension.expect("the judge's schema allows only codes of the table");
@@ -174,10 +174,10 @@ mod tests {
             let (scene, tess) = (scene(language, "book@0", &["Ann"]), character(language));
             let prompt_context = PromptContext::new(&scene, &tess, &params).expect("a scene character remains");
             let mut conversation = Conversation {
-                id: "tess/source/0".to_owned(),
+                id: "tess/source/0".into(),
                 language,
                 test_character: "Tess".to_owned(),
-                character_id: "tess".to_owned(),
+                character_id: "tess".into(),
                 source_model: "source".to_owned(),
                 base_model: "base".to_owned(),
                 judge_model: "judge".to_owned(),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rand::Rng as _;
 
 use crate::llm::AskError;
-use crate::schema::{Character, CharacterType, Scene, SceneHead, Utterance, slug};
+use crate::schema::{Character, CharacterType, Scene, SceneHead, SceneId, Utterance, slug};
 use crate::seed::seeded;
 use crate::stages::simulate::Params;
 use crate::text::PlainName;
@@ -166,12 +166,12 @@ pub fn scene_order<'a>(
         order.sort_by_key(|(_, head, _)| !head.is_custom);
     }
     let custom = params.custom_first && order.first().is_some_and(|(_, head, _)| head.is_custom);
-    let mut openings: BTreeMap<&str, (Option<u32>, &str)> = BTreeMap::new();
+    let mut openings: BTreeMap<&str, (Option<u32>, &SceneId)> = BTreeMap::new();
     for (_, head, _) in order.iter().filter(|(_, head, _)| head.start.is_some()) {
         let opening = openings.entry(&head.book).or_insert((head.start, &head.id));
         *opening = (*opening).min((head.start, &head.id));
     }
-    let opens = |head: &SceneHead| openings.get(head.book.as_str()).is_some_and(|(_, id)| *id == head.id);
+    let opens = |head: &SceneHead| openings.get(head.book.as_str()).is_some_and(|(_, id)| **id == head.id);
     if let Some(first) = order.iter().position(|(_, head, _)| opens(head)).filter(|_| !custom) {
         order[..=first].rotate_right(1);
     }
@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn one_scene_more_moves_no_other() {
         let (scenes, tess, params) = (pool(Language::En, 20), character(Language::En), Params::default());
-        let ids = |scenes: &[Arc<Scene>]| -> Vec<String> {
+        let ids = |scenes: &[Arc<Scene>]| -> Vec<SceneId> {
             let memory_scenes = MemoryScenes::new(scenes);
             let order = scene_order(7, "tess/source", &tess, memory_scenes.heads(), &params);
             order.into_iter().map(|place| scenes[place as usize].id.clone()).collect()
@@ -226,7 +226,7 @@ mod tests {
         without.retain(|id| id != "book@11");
         assert_eq!(ids(&[&scenes[..11], &scenes[12..]].concat()), without);
         let other = scene_order(7, "tess/other", &tess, MemoryScenes::new(&scenes).heads(), &params);
-        let other: Vec<String> = other.into_iter().map(|place| scenes[place as usize].id.clone()).collect();
+        let other: Vec<SceneId> = other.into_iter().map(|place| scenes[place as usize].id.clone()).collect();
         assert_ne!(ids(&scenes), other, "each lane has its own order");
     }
 

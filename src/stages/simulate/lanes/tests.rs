@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex};
 
 use super::*;
 use crate::llm::{Ask as _, Record};
-use crate::schema::{Candidate, Conversation, EndedBy, Language, Quality, RejectReason, Sample, Scene, TurnKind};
+use crate::schema::{
+    Candidate, Conversation, EndedBy, Language, Quality, RejectReason, Sample, SampleId, Scene, TurnKind,
+};
 use crate::stages::simulate::asks::{SceneNames, TestReply};
 use crate::stages::simulate::conversation::{RANDOM_SPEAKER, line};
 use crate::stages::simulate::fixtures::{MemoryJournal, MemoryScenes, TestModels, character, pool, prompts, scene};
@@ -141,7 +143,7 @@ async fn sources_that_share_counts_take_turns() {
     for language in Language::ALL {
         let mut first = BTreeMap::new();
         for name in ["tess", "ann", "wen", "lu"] {
-            let character = Character { id: name.to_owned(), ..character(language) };
+            let character = Character { id: name.into(), ..character(language) };
             let kept = Mutex::new(Vec::new());
             let keep = |played: PlayedConversation| {
                 kept.lock().unwrap().extend(played.conversation.map(|talk| (talk.source_model, talk.id)));
@@ -162,12 +164,12 @@ async fn sources_that_share_counts_take_turns() {
             let (least, most) = (counts.values().min().unwrap(), counts.values().max().unwrap());
             assert!(most - least <= 1, "{counts:?}");
             // The conversations of each source are numbered from 0, regardless of the other sources.
-            let ids: Vec<&String> = kept.iter().map(|(_, id)| id).collect();
+            let ids: Vec<&str> = kept.iter().map(|(_, id)| id.as_str()).collect();
             assert!(
                 sources
                     .iter()
                     .filter(|source| counts[source.name()] > 0)
-                    .all(|source| { ids.contains(&&format!("{name}/{}/0", source.name())) })
+                    .all(|source| { ids.contains(&format!("{name}/{}/0", source.name()).as_str()) })
             );
             let idle: Vec<&str> = end
                 .rejects
@@ -233,7 +235,7 @@ async fn samples_are_what_a_model_under_test_is_sent() {
         for sample in &played.samples {
             let conversation = conversations[&sample.conversation_id];
             let turn = &conversation.turns[sample.turn as usize];
-            assert_eq!(sample.id, format!("{}#{}", conversation.id, turn.index));
+            assert_eq!(sample.id, SampleId::new(&conversation.id, turn.index));
             assert_eq!(conversation.quality, Some(Quality::High));
             assert_eq!((Some(&sample.dimension), &sample.target), (turn.dimension.as_ref(), &turn.target));
             assert_eq!((Some(sample.score), Some(&sample.reference)), (turn.score, turn.source_reply.as_ref()));

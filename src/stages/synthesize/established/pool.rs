@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::profile::{is_single, merged};
 use crate::schema::{
-    Attribute, Character, CharacterType, Grounded, Language, Reject, RejectReason, Scene, SceneCharacter, Stage,
-    Utterance, slug,
+    Attribute, Character, CharacterId, CharacterType, Grounded, Language, Reject, RejectReason, Scene, SceneCharacter,
+    Stage, Utterance, slug,
 };
 use crate::text::plain;
 
@@ -37,7 +37,7 @@ pub struct Picked {
 pub fn pick(book: &str, scenes: &[Scene], most: usize, given: &[Character]) -> Picked {
     let mut picked = Picked::default();
     let people = people(book, scenes);
-    let reject = |id: String, reason, detail: String| Reject::new(Stage::Synthesize, id, reason, detail);
+    let reject = |id: &str, reason, detail: String| Reject::new(Stage::Synthesize, id, reason, detail);
     let mut ranked: Vec<&Person<'_>> = people.iter().collect();
     ranked.sort_by_key(|person| (Reverse(person.lines.len()), Reverse(person.scenes.len()), &person.name));
     for person in ranked {
@@ -50,18 +50,18 @@ pub fn pick(book: &str, scenes: &[Scene], most: usize, given: &[Character]) -> P
             // All following characters have fewer lines.
             let lines = said.len();
             let detail = format!("`{}` has {lines} distinct lines; at least {FEWEST_LINES} are required", person.name);
-            picked.rejects.push(reject(id, RejectReason::TooFewLines, detail));
+            picked.rejects.push(reject(&id, RejectReason::TooFewLines, detail));
             break;
         }
         if let Some(other) = given.iter().find(|other| person.is(other, book)) {
             let detail = format!("`{}` is already defined by a character file, as `{}`", person.name, other.id);
-            picked.rejects.push(reject(id, RejectReason::Given, detail));
+            picked.rejects.push(reject(&id, RejectReason::Given, detail));
             continue;
         }
         let character = person.character(id.clone(), book, &said, &people);
         if character.profile.iter().all(|attribute| is_single(&attribute.key)) {
             let detail = format!("the scenes have no attributes of `{}` other than name, age and similar", person.name);
-            picked.rejects.push(reject(id, RejectReason::NoProfile, detail));
+            picked.rejects.push(reject(&id, RejectReason::NoProfile, detail));
             continue;
         }
         picked.characters.push(character);
@@ -72,7 +72,7 @@ pub fn pick(book: &str, scenes: &[Scene], most: usize, given: &[Character]) -> P
             people.len(),
             scenes.iter().filter(|scene| scene.book == book).count()
         );
-        picked.rejects.push(reject(book.to_owned(), RejectReason::NoCharacter, detail));
+        picked.rejects.push(reject(book, RejectReason::NoCharacter, detail));
     }
     picked
 }
@@ -128,7 +128,7 @@ impl<'a> Person<'a> {
         self.lines.extend(other.lines);
     }
 
-    fn character(&self, id: String, book: &str, said: &[(Language, &str)], people: &[Person<'_>]) -> Character {
+    fn character(&self, id: CharacterId, book: &str, said: &[(Language, &str)], people: &[Person<'_>]) -> Character {
         let chinese = said.iter().filter(|(language, _)| *language == Language::Zh).count();
         let casts = self.casts.iter().filter(|(language, _)| *language == Language::Zh).count();
         let is_chinese = if said.is_empty() { casts * 2 > self.casts.len() } else { chinese * 2 > said.len() };
@@ -285,7 +285,7 @@ mod tests {
             }
         };
         Scene {
-            id: format!("b@{start}"),
+            id: format!("b@{start}").into(),
             book: "b".to_owned(),
             language,
             chapter: String::new(),
@@ -338,7 +338,7 @@ mod tests {
         let picked = pick("b", &scenes, 9, &[]);
         assert_eq!((names(&picked), reasons(&picked)), (vec!["Ann", "Bob", "Cid"], vec![("dot@b", "too_few_lines")]));
         let given = [Character { aliases: vec!["ann".to_owned()], ..picked.characters[0].clone() }];
-        let given = [Character { id: "annie".to_owned(), name: "Annie Lamb".to_owned(), ..given[0].clone() }];
+        let given = [Character { id: "annie".into(), name: "Annie Lamb".to_owned(), ..given[0].clone() }];
         let picked = pick("b", &scenes, 1, &given);
         assert_eq!((names(&picked), reasons(&picked)), (vec!["Bob"], vec![("ann@b", "given")]));
         assert_eq!(reasons(&pick("c", &scenes, 1, &[])), [("c", "no_character")]);
