@@ -46,7 +46,7 @@ impl Leaks {
             && own.is_none()
             && instruct.get("split").and_then(toml::Value::as_str) == Some("paper");
         let near = |language: &str, silent: f64| {
-            let near = instruct.get("near").and_then(|near| near.get(language)?.as_float());
+            let near = instruct.get("leak_similarity").and_then(|near| near.get(language)?.as_float());
             if config.starts_with("role_") { near.unwrap_or(silent) } else { silent }
         };
         let params = own.map_or_else(
