@@ -1,8 +1,8 @@
 //! Checks the texts of scenes and other records for keys and passwords, signs of a wrong encoding, and private
 //! attributes in public texts.
 
-use super::pool::scene_checks::SenseFault;
-use super::validate::{tells, told};
+use super::pool::scene_checks::SceneFault;
+use super::validate::{is_recognizable, without_final_marks};
 use crate::schema::{Scene, Visibility};
 use crate::text::{find_mojibake, secrets};
 
@@ -19,17 +19,17 @@ pub(crate) fn of_text(text: &str) -> impl Iterator<Item = (&'static str, String)
 }
 
 /// Returns the problems of a scene's texts, in the order of its fields.
-pub(crate) fn blemishes(scene: &Scene) -> Vec<SenseFault> {
+pub(crate) fn text_faults(scene: &Scene) -> Vec<SceneFault> {
     let mut faults = Vec::new();
     each_text(scene, &mut |pointer, text| {
-        faults.extend(of_text(text).map(|(check, message)| SenseFault::found(check, pointer.to_string(), message)));
+        faults.extend(of_text(text).map(|(check, message)| SceneFault::found(check, pointer.to_string(), message)));
     });
-    given_away(scene, &mut faults);
+    private_values(scene, &mut faults);
     faults
 }
 
 /// Returns secrets in the source text of a scene outside its fields, such as in comments.
-pub(crate) fn in_comments(text: &str, scene: &Scene) -> Vec<SenseFault> {
+pub(crate) fn in_comments(text: &str, scene: &Scene) -> Vec<SceneFault> {
     let mut faults = Vec::new();
     for secret in secrets(text) {
         let (mut is_in_field, found) = (false, &text[secret.place.clone()]);
@@ -37,21 +37,21 @@ pub(crate) fn in_comments(text: &str, scene: &Scene) -> Vec<SenseFault> {
         if !is_in_field {
             let line = text[..secret.place.start].matches('\n').count() + 1;
             let message = format!("line {line} looks like {}: `{}`", secret.kind, secret.hint(text));
-            faults.push(SenseFault::found("secret", "", message));
+            faults.push(SceneFault::found("secret", "", message));
         }
     }
     faults
 }
 
 /// Reports private attributes in the texts that all participants of a scene see.
-fn given_away(scene: &Scene, faults: &mut Vec<SenseFault>) {
+fn private_values(scene: &Scene, faults: &mut Vec<SceneFault>) {
     let public = || scene.characters.iter().flat_map(|member| &member.profile);
     let public = || public().filter(|attribute| attribute.visibility == Visibility::Public);
     for member in &scene.characters {
         for attribute in member.profile.iter().filter(|attribute| attribute.visibility == Visibility::Private) {
-            let value = told(&attribute.value);
+            let value = without_final_marks(&attribute.value);
             // Values in a public profile are not private.
-            if !tells(value) || public().any(|other| other.value.contains(value)) {
+            if !is_recognizable(value) || public().any(|other| other.value.contains(value)) {
                 continue;
             }
             for (pointer, text) in [("/worldview", &scene.worldview), ("/situation", &scene.situation)] {
@@ -60,7 +60,7 @@ fn given_away(scene: &Scene, faults: &mut Vec<SenseFault>) {
                         "the text contains the private attribute `{}` of the character `{}`",
                         attribute.key, member.name
                     );
-                    faults.push(SenseFault::found("private", pointer, message));
+                    faults.push(SceneFault::found("private", pointer, message));
                 }
             }
         }
@@ -132,15 +132,15 @@ mod tests {
         serde_json::from_value(text).expect("a scene")
     }
 
-    fn told(scene: &Scene) -> Vec<(&'static str, String)> {
-        blemishes(scene).into_iter().map(|fault| (fault.check, fault.pointer)).collect()
+    fn found_in(scene: &Scene) -> Vec<(&'static str, String)> {
+        text_faults(scene).into_iter().map(|fault| (fault.check, fault.pointer)).collect()
     }
 
     #[test]
     fn whatever_field_holds_it_it_is_found_there() {
         let key = format!("sk-{}", "aB3dE5fG7hJ9kL1mN2pQ4rS6");
         for language in Language::ALL {
-            assert_eq!(told(&scene(language)), []);
+            assert_eq!(found_in(&scene(language)), []);
             let mut places = Vec::new();
             each_text(&scene(language), &mut |pointer, _| places.push(pointer.to_string()));
             for place in &places {
@@ -149,8 +149,8 @@ mod tests {
                     let slot = value.pointer_mut(place).expect("each text has its place");
                     *slot = format!("{}，{planted}", slot.as_str().expect("a text")).into();
                     let changed: Scene = serde_json::from_value(value).expect("a scene");
-                    let told = told(&changed);
-                    assert_eq!(told, [(check, place.clone())], "{planted:?} in {place}");
+                    let found_in = found_in(&changed);
+                    assert_eq!(found_in, [(check, place.clone())], "{planted:?} in {place}");
                 }
             }
             assert_eq!(places.len(), 22);
@@ -166,14 +166,14 @@ mod tests {
                 let mut scene = sound.clone();
                 let text = if place == 0 { &mut scene.worldview } else { &mut scene.situation };
                 text.push_str(&value);
-                assert_eq!(told(&scene), [("private", field.to_owned())]);
+                assert_eq!(found_in(&scene), [("private", field.to_owned())]);
                 // A value that is also public is not private.
                 scene.characters[1].profile[0].value = format!("{value}!");
-                assert_eq!(told(&scene), []);
+                assert_eq!(found_in(&scene), []);
             }
             let mut aloud = sound.clone();
             aloud.dialogue[0].speech = Some(value);
-            assert_eq!(told(&aloud), [], "characters may reveal their own secrets");
+            assert_eq!(found_in(&aloud), [], "characters may reveal their own secrets");
         }
     }
 

@@ -6,7 +6,7 @@ use crate::schema::{Grounded, Language, Scene, Utterance, slug};
 
 /// An inconsistency in a scene.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct SenseFault {
+pub(crate) struct SceneFault {
     /// The check that found it, as in [`Finding`](super::Finding).
     pub(crate) check: &'static str,
     /// JSON Pointer to the location.
@@ -19,7 +19,7 @@ pub(crate) struct SenseFault {
     pub(crate) unknown: Option<String>,
 }
 
-impl SenseFault {
+impl SceneFault {
     pub(crate) fn new(pointer: impl Into<String>, message: impl Into<String>, expected: impl Into<String>) -> Self {
         let (pointer, message, expected) = (pointer.into(), message.into(), Some(expected.into()));
         Self { check: "sense", pointer, message, expected, unknown: None }
@@ -32,19 +32,19 @@ impl SenseFault {
 }
 
 /// Returns the inconsistencies of a scene, in the order of its fields.
-pub(crate) fn faults(scene: &Scene) -> Vec<SenseFault> {
+pub(crate) fn faults(scene: &Scene) -> Vec<SceneFault> {
     let mut faults = Vec::new();
     for (pointer, text) in [("/id", &scene.id), ("/book", &scene.book), ("/situation", &scene.situation)] {
         if text.trim().is_empty() {
-            faults.push(SenseFault::new(pointer, format!("`{}` is empty", &pointer[1..]), "a text"));
+            faults.push(SceneFault::new(pointer, format!("`{}` is empty", &pointer[1..]), "a text"));
         }
     }
-    if let Some(other) = seems(scene).filter(|language| *language != scene.language) {
+    if let Some(other) = apparent_language(scene).filter(|language| *language != scene.language) {
         let message = format!("`language` is `{}`, but the texts are not", scene.language);
-        faults.push(SenseFault::new("/language", message, format!("`{other}`")));
+        faults.push(SceneFault::new("/language", message, format!("`{other}`")));
     }
     if scene.salience.is_some_and(|salience| !(1..=100).contains(&salience)) {
-        faults.push(SenseFault::new("/salience", "`salience` is out of range", "an integer from 1 to 100"));
+        faults.push(SceneFault::new("/salience", "`salience` is out of range", "an integer from 1 to 100"));
     }
     let bounds = span(("", scene.start, scene.end), &mut faults);
     cast(scene, &mut faults);
@@ -54,34 +54,34 @@ pub(crate) fn faults(scene: &Scene) -> Vec<SenseFault> {
 }
 
 /// Checks the names of the cast, and names that must be in the cast.
-fn cast(scene: &Scene, faults: &mut Vec<SenseFault>) {
+fn cast(scene: &Scene, faults: &mut Vec<SceneFault>) {
     if scene.characters.is_empty() {
-        faults.push(SenseFault::new("/characters", "the cast is empty", "at least one character"));
+        faults.push(SceneFault::new("/characters", "the cast is empty", "at least one character"));
     }
-    for (place, character) in scene.characters.iter().enumerate() {
-        let pointer = format!("/characters/{place}/name");
+    for (index, character) in scene.characters.iter().enumerate() {
+        let pointer = format!("/characters/{index}/name");
         if character.name.trim().is_empty() {
-            faults.push(SenseFault::new(pointer, "a character has no name", "a name"));
-        } else if scene.characters[..place].iter().any(|other| other.name == character.name) {
+            faults.push(SceneFault::new(pointer, "a character has no name", "a name"));
+        } else if scene.characters[..index].iter().any(|other| other.name == character.name) {
             let message = format!("the cast lists `{}` twice", character.name);
-            faults.push(SenseFault::new(pointer, message, "one entry for each character"));
+            faults.push(SceneFault::new(pointer, message, "one entry for each character"));
         }
         for (entry, attribute) in character.profile.iter().enumerate() {
             for (key, text) in [("key", &attribute.key), ("value", &attribute.value)] {
                 if text.trim().is_empty() {
-                    let pointer = format!("/characters/{place}/profile/{entry}/{key}");
+                    let pointer = format!("/characters/{index}/profile/{entry}/{key}");
                     let message = format!("the profile of `{}` has an empty {key}", character.name);
-                    faults.push(SenseFault::new(pointer, message, "a text"));
+                    faults.push(SceneFault::new(pointer, message, "a text"));
                 }
             }
         }
     }
-    for (place, motivation) in scene.motivations.iter().enumerate() {
+    for (index, motivation) in scene.motivations.iter().enumerate() {
         if !is_of_cast(scene, &motivation.character) {
             let message = format!("`{}` has a motivation but is not in the cast", motivation.character);
-            faults.push(stranger(
+            faults.push(not_in_cast(
                 scene,
-                format!("/motivations/{place}/character"),
+                format!("/motivations/{index}/character"),
                 message,
                 &motivation.character,
                 false,
@@ -91,31 +91,31 @@ fn cast(scene: &Scene, faults: &mut Vec<SenseFault>) {
 }
 
 /// Checks the utterances. `bounds` are the scene's offsets, if valid.
-fn dialogue(scene: &Scene, bounds: Option<(u32, u32)>, faults: &mut Vec<SenseFault>) {
-    for (place, line) in scene.dialogue.iter().enumerate() {
-        let pointer = format!("/dialogue/{place}");
+fn dialogue(scene: &Scene, bounds: Option<(u32, u32)>, faults: &mut Vec<SceneFault>) {
+    for (index, line) in scene.dialogue.iter().enumerate() {
+        let pointer = format!("/dialogue/{index}");
         if line.speaker != Utterance::ENVIRONMENT && !is_of_cast(scene, &line.speaker) {
             let message = format!("`{}` speaks but is not in the cast", line.speaker);
-            faults.push(stranger(scene, format!("{pointer}/speaker"), message, &line.speaker, true));
+            faults.push(not_in_cast(scene, format!("{pointer}/speaker"), message, &line.speaker, true));
         }
         let is_empty = |text: &Option<String>| text.as_ref().is_none_or(|text| text.trim().is_empty());
         if [&line.thought, &line.action, &line.speech].into_iter().all(is_empty) {
-            let message = format!("utterance {} is empty", place + 1);
-            faults.push(SenseFault::new(&pointer, message, "a thought, an action or a speech"));
+            let message = format!("utterance {} is empty", index + 1);
+            faults.push(SceneFault::new(&pointer, message, "a thought, an action or a speech"));
         }
         let found = span((&pointer, line.start, line.end), faults);
         if let (Some((start, end)), Some((begin, stop))) = (found, bounds)
             && (start < begin || end > stop)
         {
             let message = format!("{start} to {end} is outside the scene");
-            faults.push(SenseFault::new(
+            faults.push(SceneFault::new(
                 format!("{pointer}/start"),
                 message,
                 format!("a range within {begin} to {stop}"),
             ));
         }
         if line.similarity.is_some_and(|share| !(0.0..=1.0).contains(&share)) {
-            faults.push(SenseFault::new(format!("{pointer}/similarity"), "`similarity` is out of range", "0 to 1"));
+            faults.push(SceneFault::new(format!("{pointer}/similarity"), "`similarity` is out of range", "0 to 1"));
         }
         let wrong = match line.grounded {
             Some(_) if line.speech.is_none() => {
@@ -131,16 +131,16 @@ fn dialogue(scene: &Scene, bounds: Option<(u32, u32)>, faults: &mut Vec<SenseFau
             _ => None,
         };
         if let Some((message, expected)) = wrong {
-            faults.push(SenseFault::new(format!("{pointer}/grounded"), message, expected));
+            faults.push(SceneFault::new(format!("{pointer}/grounded"), message, expected));
         }
     }
 }
 
 /// Checks that `grounding` is the share of speeches found in the book.
-fn grounding(scene: &Scene, faults: &mut Vec<SenseFault>) {
+fn grounding(scene: &Scene, faults: &mut Vec<SceneFault>) {
     let Some(given) = scene.grounding else { return };
     if !(0.0..=1.0).contains(&given) {
-        faults.push(SenseFault::new("/grounding", "`grounding` is out of range", "0 to 1"));
+        faults.push(SceneFault::new("/grounding", "`grounding` is out of range", "0 to 1"));
         return;
     }
     let (mut all, mut found) = (0_u32, 0_u32);
@@ -152,34 +152,34 @@ fn grounding(scene: &Scene, faults: &mut Vec<SenseFault>) {
     // Shares are written with three decimals.
     if (share - given).abs() > 0.001 {
         let message = format!("`grounding` is {given}, but {found} of {all} speeches have a position in the book");
-        faults.push(SenseFault::new("/grounding", message, format!("{share:.3}, or null for a custom scene")));
+        faults.push(SceneFault::new("/grounding", message, format!("{share:.3}, or null for a custom scene")));
     }
 }
 
 /// Checks a pair of offsets; returns it if it is a valid range.
-fn span((pointer, start, end): (&str, Option<u32>, Option<u32>), faults: &mut Vec<SenseFault>) -> Option<(u32, u32)> {
+fn span((pointer, start, end): (&str, Option<u32>, Option<u32>), faults: &mut Vec<SceneFault>) -> Option<(u32, u32)> {
     match (start, end) {
         (Some(start), Some(end)) if start < end => Some((start, end)),
         (Some(start), Some(end)) => {
             let message = format!("the range begins at {start} but ends at {end}");
-            faults.push(SenseFault::new(format!("{pointer}/end"), message, "an end after the start"));
+            faults.push(SceneFault::new(format!("{pointer}/end"), message, "an end after the start"));
             None
         }
         (None, None) => None,
         (start, _) => {
             let key = if start.is_some() { "start" } else { "end" };
             let message = "only one of `start` and `end` is given";
-            faults.push(SenseFault::new(format!("{pointer}/{key}"), message, "both or neither"));
+            faults.push(SceneFault::new(format!("{pointer}/{key}"), message, "both or neither"));
             None
         }
     }
 }
 
-fn stranger(scene: &Scene, pointer: String, message: String, name: &str, speaks: bool) -> SenseFault {
+fn not_in_cast(scene: &Scene, pointer: String, message: String, name: &str, speaks: bool) -> SceneFault {
     let names = scene.characters.iter().map(|character| format!("`{}`", character.name)).take(6);
     let environment = speaks.then(|| format!("`{}`", Utterance::ENVIRONMENT));
     let expected = one_of(names.chain(environment));
-    SenseFault { check: "sense", pointer, message, expected: Some(expected), unknown: Some(name.to_owned()) }
+    SceneFault { check: "sense", pointer, message, expected: Some(expected), unknown: Some(name.to_owned()) }
 }
 
 /// Returns every name of the cast, aliases included.
@@ -198,7 +198,7 @@ fn is_of_cast(scene: &Scene, name: &str) -> bool {
 }
 
 /// Returns the language of the texts, if it is clear.
-fn seems(scene: &Scene) -> Option<Language> {
+fn apparent_language(scene: &Scene) -> Option<Language> {
     let speeches = scene.dialogue.iter().filter_map(|line| line.speech.as_ref()).take(20);
     let (mut han, mut latin) = (0_usize, 0_usize);
     for text in [&scene.situation, &scene.summary].into_iter().chain(speeches) {
@@ -244,7 +244,7 @@ mod tests {
         })
     }
 
-    fn told(value: &Value) -> Vec<String> {
+    fn messages(value: &Value) -> Vec<String> {
         let scene: Scene = serde_json::from_value(value.clone()).expect("the schema takes it");
         faults(&scene).into_iter().map(|fault| format!("{} {}", fault.pointer, fault.message)).collect()
     }
@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn a_sound_scene_has_no_fault() {
         for language in Language::ALL {
-            assert_eq!(told(&scene(language)), Vec::<String>::new());
+            assert_eq!(messages(&scene(language)), Vec::<String>::new());
         }
     }
 
@@ -287,15 +287,15 @@ mod tests {
                 let mut value = scene(language);
                 let (parent, key) = pointer.rsplit_once('/').unwrap();
                 value.pointer_mut(parent).unwrap().as_object_mut().unwrap().insert(key.to_owned(), slip);
-                let told = told(&value);
-                assert!(told.iter().any(|fault| fault.starts_with(&format!("{at} "))), "{pointer}: {told:?}");
+                let messages = messages(&value);
+                assert!(messages.iter().any(|fault| fault.starts_with(&format!("{at} "))), "{pointer}: {messages:?}");
             }
             let mut value = scene(language);
             value["characters"] = json!([]);
-            assert_eq!(told(&value)[0], "/characters the cast is empty");
+            assert_eq!(messages(&value)[0], "/characters the cast is empty");
             let mut value = scene(language);
             value["characters"][1]["name"] = value["characters"][0]["name"].clone();
-            assert!(told(&value).iter().any(|fault| fault.ends_with(" twice")));
+            assert!(messages(&value).iter().any(|fault| fault.ends_with(" twice")));
         }
     }
 
@@ -303,6 +303,6 @@ mod tests {
     fn names_of_the_other_language_are_no_slip() {
         let mut value = scene(Language::En);
         value["situation"] = json!("On the road 宝玉 and 黛玉 meet, and neither of them says what they think of 薛家.");
-        assert!(told(&value).is_empty());
+        assert!(messages(&value).is_empty());
     }
 }
