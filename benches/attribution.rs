@@ -15,7 +15,7 @@ use std::sync::Arc;
 use dramaturg::attribution;
 use dramaturg::schema::{Book, Language};
 use dramaturg::stages::chunk::read;
-use dramaturg::stages::extract::BookFacts;
+use dramaturg::stages::extract::BookIndex;
 
 use self::clock::Clock;
 
@@ -87,7 +87,7 @@ fn measure(name: &str, book: &Book, times: usize) {
         let attribution = begun.seconds();
         found = (read.quotations.len(), read.people.len());
         let begun = Clock::start();
-        let facts = BookFacts::new(book, book.language, Arc::clone(&text), read);
+        let facts = BookIndex::new(book, book.language, Arc::clone(&text), read);
         let made = begun.seconds();
         drop(facts);
         best = [best[0].min(attribution), best[1].min(made)];

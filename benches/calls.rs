@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use dramaturg::llm::{Ask, Budget, Endpoint, Journal, Model, Offline, OfflineAnswer, Sampling, Session};
+use dramaturg::llm::{Ask, Budget, Endpoint, Journal, Model, Offline, OfflineAnswer, Sampling, ServedOptions, Session};
 use dramaturg::prompt::{PromptError, Prompts};
 use dramaturg::schema::{Draw, Message};
 use dramaturg::store::FileJournal;
@@ -124,19 +124,20 @@ async fn ask_for(url: &str, time: Duration) -> (u64, u64) {
     (made + refused, refused)
 }
 
-fn model(folder: &Path, url: &str, concurrency: usize) -> Arc<Model> {
+fn model(folder: &Path, url: &str, concurrency: u32) -> Arc<Model> {
     let journal: Arc<dyn Journal> =
         Arc::new(FileJournal::open(&folder.join("journal.jsonl")).expect("the journal opens"));
     let prompts = Prompts::new([], &BTreeMap::new()).expect("an empty list of templates is valid");
     let session = Arc::new(Session::new(7, prompts, journal, Budget::default(), false));
-    let endpoint = Endpoint { concurrency, ..Endpoint::new(url, "mock") };
+    let options = ServedOptions { concurrency, ..ServedOptions::default() };
+    let endpoint = Endpoint { options, ..Endpoint::new(url, "mock") };
     let model = Model::served("mock", endpoint, &Sampling::default(), Value::Null, None, 2, session);
     Arc::new(model.expect("the client is valid"))
 }
 
 async fn measure(url: &str, calls: u64, concurrency: u64) {
     let folder = tempfile::tempdir().expect("the temporary folder is writable");
-    let concurrency = usize::try_from(concurrency).expect("the number fits");
+    let concurrency = u32::try_from(concurrency).expect("the number fits");
     let model = model(folder.path(), url, concurrency);
     let session = model.session();
     let begun = Instant::now();
@@ -144,7 +145,7 @@ async fn measure(url: &str, calls: u64, concurrency: u64) {
     let mut answered = 0;
     for call in 0..calls {
         // As in a run, requests are built shortly before they are sent.
-        if tasks.len() >= 2 * concurrency {
+        if tasks.len() >= 2 * concurrency as usize {
             answered += u64::from(
                 tasks.join_next().await.is_some_and(|is_answered| is_answered.expect("the task does not panic")),
             );

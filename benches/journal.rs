@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 
 use dramaturg::llm::{
     Ask, Budget, Endpoint, Journal, Model, Offline, OfflineAnswer, OfflineOptions, Record, Reply, Request, Sampling,
-    Session, Usage,
+    ServedOptions, Session, Usage,
 };
 use dramaturg::prompt::{PromptError, Prompts};
 use dramaturg::schema::{Draw, Message};
@@ -118,7 +118,9 @@ async fn calls_a_second(calls: u64, url: Option<&str>, sync: bool) -> f64 {
     let model = match url {
         None => Model::offline("mock", OfflineOptions::default(), session),
         Some(url) => {
-            let endpoint = Endpoint { concurrency: CONCURRENCY, ..Endpoint::new(url, "mock") };
+            let concurrency = u32::try_from(CONCURRENCY).expect("the number fits");
+            let options = ServedOptions { concurrency, ..ServedOptions::default() };
+            let endpoint = Endpoint { options, ..Endpoint::new(url, "mock") };
             Model::served("mock", endpoint, &Sampling::default(), Value::Null, None, 2, session)
                 .expect("the client is valid")
         }

@@ -15,7 +15,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use dramaturg::dataset;
-use dramaturg::dataset::Form;
+use dramaturg::dataset::TableFormat;
 use dramaturg::dataset::split::{DEFAULT_SIMILARITY, Params, Part, Relation, Size};
 use dramaturg::dataset::{SplitOptions, TableConversion};
 use dramaturg::schema::{
@@ -76,8 +76,9 @@ fn measure(what: &str, folder: &Path) {
         _ => {
             let limits = LineLimits { bytes: SHARD_BYTES, lines: u64::MAX };
             let (configs, model, out) = (vec!["samples".to_owned()], String::new(), folder.join("jsonl"));
-            let forms = TableConversion { dataset: place.dataset, form: Form::Jsonl, configs, model, out, limits };
-            format!("{:?}", dataset::forms(&forms).expect("the data set is written"))
+            let conversion =
+                TableConversion { dataset: place.dataset, format: TableFormat::Jsonl, configs, model, out, limits };
+            format!("{:?}", dataset::convert_tables(&conversion).expect("the data set is written"))
         }
     };
     println!(

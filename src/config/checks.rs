@@ -10,8 +10,8 @@ use super::document::problems::At;
 use super::document::schema_check::one_of;
 use super::document::{Document, Problem, child, dotted};
 use super::environment::Environment;
-use super::pipeline_file::Served;
 use super::redact::{has_key, is_variable};
+use crate::llm::ServedOptions;
 use crate::schema::slug;
 use crate::stages::{extract, select, simulate, synthesize};
 
@@ -292,23 +292,23 @@ pub(crate) fn reach(
     let mut urls: Vec<(At, String)> =
         document.strings(&url_place).into_iter().map(|(place, url)| (document.at(&place), url.to_owned())).collect();
     if urls.is_empty() {
-        urls.extend(environment.get(Served::BASE_URL_ENV).map(|url| (document.key(&entry), url.to_owned())));
+        urls.extend(environment.get(ServedOptions::BASE_URL_ENV).map(|url| (document.key(&entry), url.to_owned())));
     }
     let mut reached = Reached {
         base_urls: urls.iter().map(|(_, url)| url.clone()).collect(),
-        model: from("model", Served::MODEL_ENV),
+        model: from("model", ServedOptions::MODEL_ENV),
         api_key: None,
     };
     if reached.model.is_none() {
-        problems.push(lacking("model", Served::MODEL_ENV));
+        problems.push(lacking("model", ServedOptions::MODEL_ENV));
     }
     if !needs_endpoint {
         return reached;
     }
     if urls.is_empty() {
-        problems.push(lacking("base_url", Served::BASE_URL_ENV));
+        problems.push(lacking("base_url", ServedOptions::BASE_URL_ENV));
     }
-    let whence = if document.has(&url_place) { "`base_url`" } else { Served::BASE_URL_ENV };
+    let whence = if document.has(&url_place) { "`base_url`" } else { ServedOptions::BASE_URL_ENV };
     for (at, url) in urls {
         if !(url.starts_with("http://") || url.starts_with("https://")) {
             let problem = Problem::new(at, format!("{whence} is not an HTTP URL"));
@@ -316,7 +316,7 @@ pub(crate) fn reach(
         }
     }
     let place = format!("{entry}/api_key_env");
-    let key = environment.find(&given("api_key_env").unwrap_or_else(|| Served::API_KEY_ENV.to_owned()));
+    let key = environment.find(&given("api_key_env").unwrap_or_else(|| ServedOptions::API_KEY_ENV.to_owned()));
     reached.api_key = key.as_deref().ok().map(str::to_owned);
     if let Err(unset) = key
         && (document.has(&place) || unset.file.is_some())

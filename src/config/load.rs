@@ -93,7 +93,7 @@ impl Loaded {
             let one = [&cast.extractor, &cast.director, &cast.scene, &cast.base, &cast.judge];
             names.extend(one.map(|member| member.get(language)));
             if self.file.instruct.is_on() {
-                names.extend([cast.instructor().get(language), cast.player().get(language)]);
+                names.extend([cast.instructor().get(language), cast.role_player().get(language)]);
             }
             let several = [&cast.synthesizers, &cast.sources, &cast.judges];
             names.extend(several.iter().flat_map(|members| members.get(language)).map(String::as_str));
@@ -268,13 +268,7 @@ fn resolve(file: &mut PipelineFile, reached: BTreeMap<String, checks::Reached>) 
         // From here on header values are secrets. The file keeps the names, so that it can be written out again.
         let headers = served.headers.iter_mut();
         endpoint.headers = headers.map(|(name, value)| (name.clone(), Secret::new(std::mem::take(value)))).collect();
-        endpoint.concurrency = served.concurrency as usize;
-        endpoint.requests_per_minute = served.requests_per_minute;
-        endpoint.tokens_per_minute = served.tokens_per_minute;
-        endpoint.context_window = served.context_window;
-        endpoint.timeout = served.timeout();
-        endpoint.connect_timeout = served.connect_timeout();
-        endpoint.max_tries = served.max_tries;
+        endpoint.options = (**served).clone();
         endpoints.insert(name, endpoint);
     }
     endpoints
@@ -386,7 +380,7 @@ mod tests {
             ("薛嵩", Some("wan-shou-si"))
         );
         assert_eq!(loaded.endpoints["作者"].base_urls, ["http://localhost:1/v1"]);
-        assert_eq!(loaded.endpoints["作者"].concurrency, 32);
+        assert_eq!(loaded.endpoints["作者"].options.concurrency, 32);
     }
 
     #[test]
@@ -412,9 +406,10 @@ mod tests {
         let loaded = session.load(&whole().replace("model = 'm'", given), &[], Endpoints::Needed).unwrap();
         let endpoint = &loaded.endpoints["作者"];
         assert_eq!(endpoint.base_urls, ["http://a/v1", "http://b/v1"]);
-        let limits = (endpoint.requests_per_minute, endpoint.tokens_per_minute, endpoint.context_window);
+        let options = &endpoint.options;
+        let limits = (options.requests_per_minute, options.tokens_per_minute, options.context_window);
         assert_eq!(limits, (Some(60), Some(9000), Some(8192)));
-        assert_eq!(endpoint.connect_timeout.as_secs(), 3);
+        assert_eq!(options.connect_timeout_s, 3);
         assert_eq!(endpoint.headers.len(), 1);
         let shown = format!("{loaded:?}{}", loaded.effective);
         assert!(!shown.contains("sk-very-secret"), "{shown}");

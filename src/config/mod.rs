@@ -19,9 +19,7 @@ pub use environment::Environment;
 pub use error::{BookError, PoolAliasesError};
 pub use init::init;
 pub use load::{Endpoints, Loaded, load};
-pub use pipeline_file::{
-    BaseUrl, BookEntry, BookPaths, Books, Cast, Member, Members, ModelEntry, PipelineFile, Served,
-};
+pub use pipeline_file::{BookEntry, BookPaths, Books, Cast, Member, Members, ModelEntry, PipelineFile};
 pub use reference::reference_pages;
 pub use referenced::{
     AliasesError, BookPath, CharactersError, Edit, Veto, VetoFile, Vetoes, book_paths, characters, open_books, people,

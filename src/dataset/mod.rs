@@ -13,7 +13,9 @@ mod validate;
 
 pub use add_judges::{Rejudge, Rejudged, rejudge};
 pub use card_update::{CardError, CardRows, ConfigSplits, read_card_rows, update_card};
-pub use convert::{CONFIGS, Form, Format, Frame, Lines, RoleConversion, TableConversion, forms};
+pub use convert::{
+    ConfigFrame, FormattedRows, ROLE_CONFIGS, RoleConversion, RoleFormat, TableConversion, TableFormat, convert_tables,
+};
 pub use diff::{Change, Changes, CountChange, RowChanges, changes};
 pub use error::DatasetError;
 pub use pool::{AdditionError, PoolCheck, check_pool, own_scenes, pool_path};

@@ -29,7 +29,7 @@ pub use dry_run::{DryRun, Expected};
 pub use error::{AskError, HttpFault, ReplyFault};
 pub use model::{Model, Sampling};
 pub use offline::{Offline, OfflineAnswer, OfflineOptions};
-pub use openai::{Endpoint, Probe, Schemas, probe};
+pub use openai::{BaseUrl, Endpoint, Probe, Schemas, ServedOptions, probe};
 pub use pricing::{Price, Usage};
 pub use record::{Answered, Journal, JournalError, Record, Reply, Request};
 pub use secret::Secret;

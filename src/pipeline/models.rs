@@ -30,7 +30,7 @@ pub(super) struct Models {
     /// Describes roles and asks about them; `None` if `[instruct]` is off.
     pub instructor: Option<ByLanguage<Arc<Model>>>,
     /// Plays roles; `None` if `[instruct]` is off.
-    pub player: Option<ByLanguage<Arc<Model>>>,
+    pub role_player: Option<ByLanguage<Arc<Model>>>,
 }
 
 impl Models {
@@ -56,7 +56,7 @@ impl Models {
         let judge = one(&cast.judge)?;
         let is_on = loaded.file.instruct.is_on();
         let instructor = is_on.then(|| one(cast.instructor())).transpose()?;
-        let player = is_on.then(|| one(cast.player())).transpose()?;
+        let role_player = is_on.then(|| one(cast.role_player())).transpose()?;
         let mut several = |members: &Members| -> Result<ByLanguage<Vec<Arc<Model>>>, AskError> {
             let mut list = |language| -> Result<Vec<Arc<Model>>, AskError> {
                 members.get(language).iter().map(|name| model(name)).collect()
@@ -66,7 +66,7 @@ impl Models {
         let synthesizers = several(&cast.synthesizers)?;
         let sources = several(&cast.sources)?;
         let judges = several(&cast.judges)?;
-        Ok(Self { extractor, synthesizers, director, scene, sources, base, judge, judges, instructor, player })
+        Ok(Self { extractor, synthesizers, director, scene, sources, base, judge, judges, instructor, role_player })
     }
 
     /// Returns the models that take part in conversations; a model may occur more than once.
@@ -94,7 +94,7 @@ impl Models {
             ("judge", one(&self.judge)),
             ("judges", self.judges.clone()),
         ];
-        let optional = [("instructor", &self.instructor), ("player", &self.player)];
+        let optional = [("instructor", &self.instructor), ("role_player", &self.role_player)];
         cast.extend(optional.into_iter().filter_map(|(part, models)| Some((part, one(models.as_ref()?)))));
         let names = |models: &[Arc<Model>]| models.iter().map(|model| model.name().to_owned()).collect::<Vec<_>>();
         let mut parts = Vec::new();

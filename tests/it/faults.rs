@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use dramaturg::llm::{Ask, Budget, Endpoint, Journal, Model, Offline, OfflineAnswer, Sampling, Session};
+use dramaturg::llm::{Ask, Budget, Journal, Model, Offline, OfflineAnswer, Sampling, Session};
 use dramaturg::prompt::{PromptError, Prompts};
 use dramaturg::schema::{Draw, Message};
 use dramaturg::store::FileJournal;
@@ -129,7 +129,7 @@ async fn lines(fault: impl Fn(&str, usize) -> &'static str + Send + Sync + 'stat
     let journal: Arc<dyn Journal> = Arc::new(FileJournal::open(&folder.path().join("journal.jsonl")).unwrap());
     let session =
         Arc::new(Session::new(7, Prompts::new([], &BTreeMap::new()).unwrap(), journal, Budget::default(), false));
-    let endpoint = Endpoint { max_tries: 8, timeout: Duration::from_millis(1500), ..server.endpoint() };
+    let endpoint = server.endpoint_with(|options| (options.max_tries, options.timeout_s) = (8, 2));
     let sampling = Sampling { max_tokens: Some(100), ..Sampling::default() };
     let model = Model::served("writer", endpoint, &sampling, Value::Null, None, 3, Arc::clone(&session)).unwrap();
     let asks = (0..QUESTIONS).map(|n| {

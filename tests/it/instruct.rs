@@ -276,7 +276,7 @@ async fn a_served_model_is_asked_for_triplets_and_its_faults_are_named() {
     let run = run();
     run.change(
         "[cast]",
-        "[models.served]\nprovider = \"openai\"\nmodel = \"m\"\n\n[cast]\ninstructor = \"served\"\nplayer = \"served\"",
+        "[models.served]\nprovider = \"openai\"\nmodel = \"m\"\n\n[cast]\ninstructor = \"served\"\nrole_player = \"served\"",
     );
     run.change("count = { en = 1, zh = 1 }", "count = { en = 0, zh = 0 }");
     let dot_env = format!("OPENAI_BASE_URL={}\nexport OPENAI_API_KEY='sk-0123456789-abcdef'\n", server.url());

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dramaturg::llm::{
-    Ask, AskError, Budget, Endpoint, Journal, Model, Offline, OfflineAnswer, Price, Sampling, Secret, Session, Shape,
+    Ask, AskError, Budget, Endpoint, Journal, Model, Offline, OfflineAnswer, Price, Sampling, Secret, ServedOptions,
+    Session, Shape,
 };
 use dramaturg::prompt::{PromptError, Prompts};
 use dramaturg::schema::{Draw, Message, RejectReason};
@@ -170,7 +171,10 @@ async fn an_address_where_nobody_answers_ends_the_run() {
 async fn a_server_that_takes_requests_and_says_nothing_is_told_of_early_and_given_up() {
     let server = ScriptedServer::ruled(|_, _| Scripted::Stalled).await;
     // The clock runs ahead of the connections, which come about in no time.
-    let endpoint = Endpoint { connect_timeout: Duration::from_hours(9), ..Endpoint::new(server.url(), "some-model") };
+    let endpoint = Endpoint {
+        options: ServedOptions { connect_timeout_s: 9 * 3600, ..ServedOptions::default() },
+        ..Endpoint::new(server.url(), "some-model")
+    };
     let run = Run::new(endpoint);
     let news = Arc::new(std::sync::Mutex::new(Vec::new()));
     let (listener, begun) = (Arc::clone(&news), tokio::time::Instant::now());
@@ -461,7 +465,10 @@ async fn a_key_is_sent_and_never_shown() {
 async fn no_permit_is_held_during_a_wait_and_a_stop_ends_it() {
     let busy = Scripted::Body(503, "retry-after: 3600", "{}".to_owned());
     let server = ScriptedServer::start([busy, Scripted::content("好。")]).await;
-    let run = Run::new(Endpoint { concurrency: 1, backoff: Duration::from_hours(1), ..server.endpoint() });
+    let run = Run::new(Endpoint {
+        backoff: Duration::from_hours(1),
+        ..server.endpoint_with(|options| options.concurrency = 1)
+    });
     let model = Arc::clone(&run.model);
     let waiting = tokio::spawn(async move { model.ask(&Rate("“Be seated,” he said."), &draw("lane/1")).await });
     while server.bodies().is_empty() {
@@ -518,7 +525,10 @@ async fn several_addresses_share_the_calls_and_a_dead_one_is_set_aside() {
         ScriptedServer::ruled(|_, _| Scripted::content("一。")).await,
         ScriptedServer::ruled(|_, _| Scripted::content("一。")).await,
     );
-    let endpoint = Endpoint { base_urls: vec![dead.url(), one.url(), two.url()], max_tries: 6, ..one.endpoint() };
+    let endpoint = Endpoint {
+        base_urls: vec![dead.url(), one.url(), two.url()],
+        ..one.endpoint_with(|options| options.max_tries = 6)
+    };
     let run = Run::new(endpoint);
     let news = Arc::new(std::sync::Mutex::new(Vec::new()));
     let listener = Arc::clone(&news);
@@ -568,12 +578,12 @@ async fn a_server_that_asks_for_a_long_wait_is_told_of() {
 #[tokio::test]
 async fn what_is_surely_too_long_is_not_sent() {
     let server = ScriptedServer::start([Scripted::content(GOOD)]).await;
-    let run = Run::new(Endpoint { context_window: Some(110), ..server.endpoint() });
+    let run = Run::new(server.endpoint_with(|options| options.context_window = Some(110)));
     let error = run.rate().await.expect_err("the reply alone may have 100 tokens");
     assert!(!error.ends_the_run() && error.reason() == RejectReason::ContextTooLong, "{error:?}");
     assert!(error.to_string().contains("exceed the context window of 110"), "{error}");
     assert!(server.bodies().is_empty());
-    let run = Run::new(Endpoint { context_window: Some(1000), ..server.endpoint() });
+    let run = Run::new(server.endpoint_with(|options| options.context_window = Some(1000)));
     run.rate().await.expect("there is room");
 }
 

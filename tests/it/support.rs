@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use dramaturg::llm::Endpoint;
+use dramaturg::llm::{Endpoint, ServedOptions};
 use dramaturg::schema::Language;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -246,8 +246,14 @@ impl ScriptedServer {
 
     /// Returns an endpoint for this server, whose back-off is too short to be noticed.
     pub(crate) fn endpoint(&self) -> Endpoint {
-        let endpoint = Endpoint::new(self.url(), "m");
-        Endpoint { backoff: Duration::from_millis(1), max_tries: 3, ..endpoint }
+        self.endpoint_with(|_| ())
+    }
+
+    /// Returns [`ScriptedServer::endpoint`] with changed settings.
+    pub(crate) fn endpoint_with(&self, change: impl FnOnce(&mut ServedOptions)) -> Endpoint {
+        let mut options = ServedOptions { max_tries: 3, ..ServedOptions::default() };
+        change(&mut options);
+        Endpoint { backoff: Duration::from_millis(1), options, ..Endpoint::new(self.url(), "m") }
     }
 
     /// Returns the heads of the requests so far.

@@ -10,7 +10,7 @@ use crate::cli::args::{ExportArguments, OtherFormat};
 use crate::cli::exit::Exit;
 use crate::cli::output::diagnostics;
 use crate::cli::{to_stderr, to_stdout};
-use crate::dataset::{CONFIGS, Form, Format, RoleConversion, TableConversion};
+use crate::dataset::{ROLE_CONFIGS, RoleConversion, RoleFormat, TableConversion, TableFormat};
 use crate::store::{self, Dataset, LineLimits, SHARD_BYTES, Table};
 
 /// `OpenAI`'s limits for a batch input file.
@@ -30,15 +30,15 @@ pub(crate) fn convert(arguments: &ExportArguments, wanted: OtherFormat) -> Exit 
     let dataset = if path.join("dataset").is_dir() { path.join("dataset") } else { path.clone() };
     let of_samples = arguments.configs.iter().any(|config| config == "samples");
     match wanted {
-        OtherFormat::Jsonl => tables(arguments, dataset, Form::Jsonl),
-        OtherFormat::Csv => tables(arguments, dataset, Form::Csv),
-        OtherFormat::Batch => tables(arguments, dataset, Form::Batch),
-        OtherFormat::Coser => tables(arguments, dataset, Form::Coser),
-        OtherFormat::Messages if of_samples => tables(arguments, dataset, Form::Messages),
-        OtherFormat::Messages => roles(arguments, &dataset, Format::Messages),
-        OtherFormat::Rolebench => roles(arguments, &dataset, Format::Rolebench),
-        OtherFormat::Alpaca => roles(arguments, &dataset, Format::Alpaca),
-        OtherFormat::Sharegpt => roles(arguments, &dataset, Format::Sharegpt),
+        OtherFormat::Jsonl => tables(arguments, dataset, TableFormat::Jsonl),
+        OtherFormat::Csv => tables(arguments, dataset, TableFormat::Csv),
+        OtherFormat::Batch => tables(arguments, dataset, TableFormat::Batch),
+        OtherFormat::Coser => tables(arguments, dataset, TableFormat::Coser),
+        OtherFormat::Messages if of_samples => tables(arguments, dataset, TableFormat::Messages),
+        OtherFormat::Messages => roles(arguments, &dataset, RoleFormat::Messages),
+        OtherFormat::Rolebench => roles(arguments, &dataset, RoleFormat::Rolebench),
+        OtherFormat::Alpaca => roles(arguments, &dataset, RoleFormat::Alpaca),
+        OtherFormat::Sharegpt => roles(arguments, &dataset, RoleFormat::Sharegpt),
     }
 }
 
@@ -59,11 +59,11 @@ fn output_folder(arguments: &ExportArguments, name: &str) -> Result<PathBuf, Exi
 }
 
 /// Converts tables row by row.
-fn tables(arguments: &ExportArguments, dataset: PathBuf, form: Form) -> Exit {
+fn tables(arguments: &ExportArguments, dataset: PathBuf, format: TableFormat) -> Exit {
     let model = arguments.model.clone().unwrap_or_default();
-    if (form == Form::Batch) != arguments.model.is_some() {
-        let (message, hint) = match form {
-            Form::Batch => ("`--format batch` needs a model", "add `--model MODEL`"),
+    if (format == TableFormat::Batch) != arguments.model.is_some() {
+        let (message, hint) = match format {
+            TableFormat::Batch => ("`--format batch` needs a model", "add `--model MODEL`"),
             _ => ("`--model` applies only to `--format batch`", "remove it"),
         };
         return usage(message, hint);
@@ -72,7 +72,7 @@ fn tables(arguments: &ExportArguments, dataset: PathBuf, form: Form) -> Exit {
         Ok(dataset) => dataset.tables.into_iter().map(|table| table.config).collect(),
         Err(_) => Vec::new(),
     };
-    let mut wanted = arguments.configs.iter().map(String::as_str).chain(form.config());
+    let mut wanted = arguments.configs.iter().map(String::as_str).chain(format.config());
     if let Some(config) = wanted.find(|config| !there.iter().any(|known| known == config)) {
         return usage(
             &format!("`{}` has no config `{config}`", dataset.display()),
@@ -82,14 +82,15 @@ fn tables(arguments: &ExportArguments, dataset: PathBuf, form: Form) -> Exit {
     if there.is_empty() {
         return usage(&format!("`{}` is not a data set", dataset.display()), "give a run folder or a data set");
     }
-    let own = if form == Form::Batch { BATCH } else { LineLimits { bytes: SHARD_BYTES, lines: u64::MAX } };
+    let own = if format == TableFormat::Batch { BATCH } else { LineLimits { bytes: SHARD_BYTES, lines: u64::MAX } };
     let limits = LineLimits { bytes: arguments.shard_size.unwrap_or(own.bytes), ..own };
-    let out = match output_folder(arguments, form.name()) {
+    let out = match output_folder(arguments, format.name()) {
         Ok(out) => out,
         Err(exit) => return exit,
     };
-    let forms = TableConversion { dataset, form, configs: arguments.configs.clone(), model, out: out.clone(), limits };
-    match dataset::forms(&forms) {
+    let conversion =
+        TableConversion { dataset, format, configs: arguments.configs.clone(), model, out: out.clone(), limits };
+    match dataset::convert_tables(&conversion) {
         Ok(files) => {
             let options = &arguments.run.options;
             let names: Vec<String> = files.keys().cloned().collect();
@@ -101,7 +102,7 @@ fn tables(arguments: &ExportArguments, dataset: PathBuf, form: Form) -> Exit {
 }
 
 /// Converts role data to a training format.
-fn roles(arguments: &ExportArguments, dataset: &Path, form: Format) -> Exit {
+fn roles(arguments: &ExportArguments, dataset: &Path, format: RoleFormat) -> Exit {
     if arguments.model.is_some() || arguments.shard_size.is_some() || !arguments.configs.is_empty() {
         return usage("`--config`, `--model` and `--shard-size` do not apply to this format", "remove them");
     }
@@ -109,18 +110,18 @@ fn roles(arguments: &ExportArguments, dataset: &Path, form: Format) -> Exit {
         Ok(opened) => opened,
         Err(error) => return fault(&error),
     };
-    let has_roles = |dataset: &Dataset| CONFIGS.iter().any(|config| dataset.of(config).next().is_some());
+    let has_roles = |dataset: &Dataset| ROLE_CONFIGS.iter().any(|config| dataset.of(config).next().is_some());
     let Some(dataset) = opened.filter(has_roles) else {
         return usage(
             &format!("`{}` has no role data", dataset.display()),
             "give a run or data set whose pipeline file has `[instruct] roles`",
         );
     };
-    let out = match output_folder(arguments, form.name()) {
+    let out = match output_folder(arguments, format.name()) {
         Ok(out) => out,
         Err(exit) => return exit,
     };
-    match write(form, &dataset, &out) {
+    match write(format, &dataset, &out) {
         Ok((files, lines)) => {
             print_result(&out, &files, lines, arguments.run.options.json, arguments.run.options.quiet);
             Exit::Done
@@ -130,7 +131,7 @@ fn roles(arguments: &ExportArguments, dataset: &Path, form: Format) -> Exit {
 }
 
 /// Writes the files of a format table by table; returns the file names and the number of lines.
-fn write(form: Format, dataset: &Dataset, out: &Path) -> Result<(Vec<String>, usize), store::StoreError> {
+fn write(format: RoleFormat, dataset: &Dataset, out: &Path) -> Result<(Vec<String>, usize), store::StoreError> {
     let mut folder = store::NewFolder::new(out)?;
     let mut lines = 0;
     let mut add = |path: &str, text: &str| {
@@ -140,18 +141,18 @@ fn write(form: Format, dataset: &Dataset, out: &Path) -> Result<(Vec<String>, us
     let parts = |table: &Table| -> Result<Vec<_>, store::StoreError> {
         table.files.iter().map(|file| store::groups(file, None)).collect()
     };
-    let [roles, others @ ..] = CONFIGS;
+    let [roles, others @ ..] = ROLE_CONFIGS;
     let mut profiles = Vec::new();
     for table in dataset.of(roles) {
         for part in parts(table)?.into_iter().flatten() {
             profiles.push(part?.1);
         }
     }
-    let formed = RoleConversion::new(form, &profiles, &mut add)?;
+    let conversion = RoleConversion::new(format, &profiles, &mut add)?;
     drop(profiles);
     for table in others.into_iter().flat_map(|config| dataset.of(config)) {
         for part in parts(table)?.into_iter().flatten() {
-            formed.table(&(table.config.clone(), table.split.clone(), part?.1), &mut add)?;
+            conversion.table(&(table.config.clone(), table.split.clone(), part?.1), &mut add)?;
         }
     }
     let files = folder.files().map(str::to_owned).collect();

@@ -13,7 +13,7 @@ use thiserror::Error;
 use self::front_matter::{CONFIGS, FILES, FOLDER, INFO, NAME, features_of, front, read, refronted};
 use self::yaml::Yaml;
 use crate::stages::export::markers::{
-    BALANCE, READING, SPLITS, counts_place, marked, place, places, replaced, splits_place,
+    BALANCE, READING, SPLITS, block_range, blocks, counts_block, marked, replaced, splits_block,
 };
 use crate::stages::export::{MarkerError, SplitRows, row_counts};
 
@@ -87,7 +87,7 @@ pub fn update_card(card: &str, division: &ConfigSplits<'_>) -> Result<String, Ca
     // A byte order mark is removed, because it would hide the front matter from readers.
     let has_returns = card.find('\n').is_some_and(|end| card[..end].ends_with('\r'));
     let mut text = plain(card);
-    for (_, within) in places(&text, "") {
+    for (_, within) in blocks(&text, "") {
         within?;
     }
     let counts = row_counts(splits.iter().map(|split| (split.name.as_str(), split.rows)));
@@ -97,11 +97,11 @@ pub fn update_card(card: &str, division: &ConfigSplits<'_>) -> Result<String, Ca
         }
         Ok(())
     };
-    put(&mut text, &counts_place(config), &format!("\n{counts}\n\n"))?;
+    put(&mut text, &counts_block(config), &format!("\n{counts}\n\n"))?;
     if config == "samples" {
         put(&mut text, BALANCE, "")?;
     }
-    if let Some(range) = place(&text, READING)? {
+    if let Some(range) = block_range(&text, READING)? {
         let shown = loading_examples(&text[range], config, splits);
         put(&mut text, READING, &shown)?;
     }
@@ -171,7 +171,7 @@ pub fn read_card_rows(card: &str) -> Result<Option<CardRows>, CardError> {
     if !pairs.iter().any(|pair| pair.key == CONFIGS) {
         rows.splits = rows.sizes.keys().cloned().collect();
     }
-    for (name, within) in places(&text, "") {
+    for (name, within) in blocks(&text, "") {
         let within = within?.trim().to_owned();
         if let Some(config) = name.strip_prefix("counts:") {
             rows.counts.insert(config.to_owned(), within);
@@ -221,13 +221,13 @@ fn loading_examples(text: &str, config: &str, splits: &[SplitRows]) -> String {
 /// Inserts the part of a config into the section on splits, in alphabetical order. A missing section is added before
 /// the section on how the data set was made, or at the end.
 fn with_part(text: &str, config: &str, part: &str) -> Result<String, CardError> {
-    let name = splits_place(config);
+    let name = splits_block(config);
     let part = format!("\n### Splits of `{config}`\n\n{}\n\n", part.trim());
     if let Some(new) = replaced(text, &name, &part)? {
         return Ok(new);
     }
     let part = marked(&name, &part);
-    let Some(section) = place(text, SPLITS)? else {
+    let Some(section) = block_range(text, SPLITS)? else {
         let section = marked(SPLITS, &format!("\n## Splits\n\n{part}"));
         let after = if text.starts_with(AFTER) { Some(0) } else { text.find(&format!("\n{AFTER}")).map(|at| at + 1) };
         let (before, after) = text.split_at(after.unwrap_or(text.len()));
@@ -245,7 +245,7 @@ fn with_part(text: &str, config: &str, part: &str) -> Result<String, CardError> 
     if within.trim().is_empty() {
         return Ok(format!("{}\n## Splits\n\n{part}{}", &text[..section.start], &text[section.end..]));
     }
-    let next = places(within, &format!("{SPLITS}:")).into_iter().map(|(other, _)| other).find(|other| **other > *name);
+    let next = blocks(within, &format!("{SPLITS}:")).into_iter().map(|(other, _)| other).find(|other| **other > *name);
     let at = next.and_then(|next| within.find(&format!("<!-- dramaturg:{next} -->"))).unwrap_or(within.len());
     let at = section.start + at;
     Ok(format!("{}{part}{}", &text[..at], &text[at..]))
@@ -296,24 +296,30 @@ mod tests {
         let division =
             ConfigSplits { config: "samples", splits: &splits, section: "So.", columns: Some(&wider), others: &others };
         for card in ["", "\u{feff}", "# Mine\n", "---\nlicense: mit\n---\n", "\u{feff}---\nconfigs:\n---\n"] {
-            let told = super::update_card(card, &division).unwrap();
-            assert_eq!(told.matches("---\n").count(), 2, "exactly one front matter: {told}");
-            assert!(!told.contains('\u{feff}'), "{told}");
-            let rows = read_card_rows(&told).unwrap().expect("the card has a front matter");
+            let updated = super::update_card(card, &division).unwrap();
+            assert_eq!(updated.matches("---\n").count(), 2, "exactly one front matter: {updated}");
+            assert!(!updated.contains('\u{feff}'), "{updated}");
+            let rows = read_card_rows(&updated).unwrap().expect("the card has a front matter");
             let names: Vec<String> = rows.splits.iter().map(|(config, split)| format!("{config} {split}")).collect();
             assert_eq!(names, ["extra train", "samples a", "scenes train", "对话 no", "对话 test"]);
             // A pattern would not match these file names.
             let files = "  - split: test\n    path:\n    - \"对话/test.parquet\"\n    - \"对话/test-2.parquet\"\n";
-            assert!(told.contains(files) && told.contains("path: extra/train.parquet\n"), "{told}");
-            assert!(told.contains("path: scenes/train-*.parquet\n"), "{told}");
-            assert!(told.contains("path: \"对话/no-*.parquet\"\n") && told.contains("- split: \"no\"\n"), "{told}");
+            assert!(updated.contains(files) && updated.contains("path: extra/train.parquet\n"), "{updated}");
+            assert!(updated.contains("path: scenes/train-*.parquet\n"), "{updated}");
+            assert!(
+                updated.contains("path: \"对话/no-*.parquet\"\n") && updated.contains("- split: \"no\"\n"),
+                "{updated}"
+            );
         }
         let card = card(&Params::default(), &about(), &tables(&records()));
-        let told = super::update_card(&card, &division).unwrap();
-        assert!(!card.contains("- name: canary") && told.contains("  - name: canary\n    dtype: string\n"), "{told}");
+        let updated = super::update_card(&card, &division).unwrap();
+        assert!(
+            !card.contains("- name: canary") && updated.contains("  - name: canary\n    dtype: string\n"),
+            "{updated}"
+        );
         let of = |text: &str| read_card_rows(text).unwrap().expect("the card has a front matter").columns;
-        assert_eq!(of(&told)["samples"].len(), wider.width());
-        assert_eq!(of(&told)["scenes"], of(&card)["scenes"]);
+        assert_eq!(of(&updated)["samples"].len(), wider.width());
+        assert_eq!(of(&updated)["scenes"], of(&card)["scenes"]);
         let same = ConfigSplits { columns: Some(&samples.frame), ..division };
         assert_eq!(of(&super::update_card(&card, &same).unwrap()), of(&card));
     }
@@ -321,29 +327,30 @@ mod tests {
     #[test]
     fn a_card_tells_of_the_splits_that_are_there() {
         let card = card(&Params::default(), &about(), &tables(&records()));
-        let told = update_card(&card, "samples", &splits(&[("train", 2), ("held", 1)]), "By hand.\n");
+        let updated = update_card(&card, "samples", &splits(&[("train", 2), ("held", 1)]), "By hand.\n");
         let files = "- config_name: samples\n  default: true\n  data_files:\n  - split: train\n    path: samples/train-*.parquet\n  \
                      - split: held\n    path: samples/held-*.parquet\n- config_name: conversations\n";
-        assert!(told.contains(files), "{told}");
+        assert!(updated.contains(files), "{updated}");
         let info = "  splits:\n  - name: train\n    num_bytes: 20\n    num_examples: 2\n  - name: held\n    num_bytes: 10\n    \
                     num_examples: 1\n- config_name: conversations\n  features:\n";
-        assert!(told.contains(info), "{told}");
-        assert!(told.contains("\n`train` 2 rows, `held` 1 rows\n\n"), "{told}");
+        assert!(updated.contains(info), "{updated}");
+        assert!(updated.contains("\n`train` 2 rows, `held` 1 rows\n\n"), "{updated}");
         assert!(
-            told.contains("\"samples\", split=\"train\"") && told.contains("read_parquet(\"samples/train-*.parquet\")")
+            updated.contains("\"samples\", split=\"train\"")
+                && updated.contains("read_parquet(\"samples/train-*.parquet\")")
         );
-        assert!(!told.contains("samples/test-") && !told.contains("Samples of split"));
+        assert!(!updated.contains("samples/test-") && !updated.contains("Samples of split"));
         assert!(
-            told.contains("\n## Splits\n\n") && told.contains("\n### Splits of `samples`\n\nBy hand.\n\n"),
-            "{told}"
+            updated.contains("\n## Splits\n\n") && updated.contains("\n### Splits of `samples`\n\nBy hand.\n\n"),
+            "{updated}"
         );
         // The rest is unchanged, and another split removes all traces of this one.
-        assert_eq!(told.matches("conversations/test-").count(), card.matches("conversations/test-").count());
-        let again = update_card(&told, "samples", &splits(&[("test", 3)]), "Otherwise.");
+        assert_eq!(updated.matches("conversations/test-").count(), card.matches("conversations/test-").count());
+        let again = update_card(&updated, "samples", &splits(&[("test", 3)]), "Otherwise.");
         assert!(!again.contains("held") && !again.contains("By hand"), "{again}");
         assert_eq!(again.matches("\n## Splits\n").count(), 1);
-        assert_eq!(update_card(&again, "samples", &splits(&[("train", 2), ("held", 1)]), "By hand."), told);
-        let rows = read_card_rows(&told).unwrap().expect("the card has a front matter");
+        assert_eq!(update_card(&again, "samples", &splits(&[("train", 2), ("held", 1)]), "By hand."), updated);
+        let rows = read_card_rows(&updated).unwrap().expect("the card has a front matter");
         assert_eq!(rows.sizes[&("samples".to_owned(), "held".to_owned())], Some(1));
         assert_eq!(rows.counts["samples"], "`train` 2 rows, `held` 1 rows");
         assert!(!rows.splits.contains(&("samples".to_owned(), "test".to_owned())) && rows.whole.is_empty());
@@ -351,11 +358,11 @@ mod tests {
 
     #[test]
     fn a_card_by_hand_keeps_its_words() {
-        let told = update_card("# Mine\n\nHello.\n", "samples", &splits(&[("train", 2)]), "So.");
+        let updated = update_card("# Mine\n\nHello.\n", "samples", &splits(&[("train", 2)]), "So.");
         let section = "<!-- dramaturg:splits -->\n\n## Splits\n\n<!-- dramaturg:splits:samples -->\n\n### Splits of `samples`\n\nSo.\n\n\
                        <!-- /dramaturg:splits:samples -->\n<!-- /dramaturg:splits -->\n";
         assert_eq!(
-            told,
+            updated,
             format!(
                 "---\nconfigs:\n- config_name: samples\n  data_files:\n  - split: train\n    path: samples/train-*.parquet\n---\n\
                  # Mine\n\nHello.\n\n{section}"
@@ -363,10 +370,10 @@ mod tests {
         );
         let front =
             "---\nlicense: mit\nconfigs:\n- config_name: other\n  data_files: x\n# of mine\ntags:\n- a\n---\nText.";
-        let told = update_card(front, "samples", &splits(&[("a", 1)]), "So.");
+        let updated = update_card(front, "samples", &splits(&[("a", 1)]), "So.");
         let expected = "---\nlicense: mit\nconfigs:\n- config_name: other\n  data_files: x\n- config_name: samples\n  data_files:\n  \
                         - split: a\n    path: samples/a-*.parquet\n# of mine\ntags:\n- a\n---\nText.\n\n";
-        assert_eq!(told, format!("{expected}{section}"));
+        assert_eq!(updated, format!("{expected}{section}"));
     }
 
     #[test]
@@ -385,8 +392,8 @@ mod tests {
         );
         assert!(both.contains("# Renamed\n\nIntroduced.\n") && !both.contains("So much for balance"), "{both}");
         let parts = ["### Splits of `conversations`\n\nOf 对话.", "### Splits of `samples`\n\nOf samples."];
-        let places: Vec<usize> = parts.iter().filter_map(|part| both.find(part)).collect();
-        assert!(places.len() == 2 && places.is_sorted(), "sorted by config: {both}");
+        let positions: Vec<usize> = parts.iter().filter_map(|part| both.find(part)).collect();
+        assert!(positions.len() == 2 && positions.is_sorted(), "sorted by config: {both}");
         // Text between the parts is kept too.
         let noted = both.replace("\n## Splits\n\n<!--", "\n## Splits\n\nNoted.\n\n<!--");
         assert_ne!(noted, both);
@@ -394,10 +401,10 @@ mod tests {
         // Without the comments the whole body belongs to the user, and a new section is added.
         let bare: Vec<&str> = both.lines().filter(|line| !line.contains("dramaturg:")).collect();
         let bare = bare.join("\n") + "\n";
-        let told = update_card(&bare, "samples", &splits(&[("c", 1)]), "Anew.");
+        let updated = update_card(&bare, "samples", &splits(&[("c", 1)]), "Anew.");
         assert!(
-            told.contains("Of samples.")
-                && told.ends_with("Anew.\n\n<!-- /dramaturg:splits:samples -->\n<!-- /dramaturg:splits -->\n")
+            updated.contains("Of samples.")
+                && updated.ends_with("Anew.\n\n<!-- /dramaturg:splits:samples -->\n<!-- /dramaturg:splits -->\n")
         );
     }
 
@@ -428,19 +435,20 @@ mod tests {
                 format!("---\nconfigs:\n{entry}{dash}- config_name: other\n{dash}  data_files: x\n{info}---\nText.\n"),
                 format!("---\n{info}configs: # here\n{entry}---\nText.\n"),
             ] {
-                let told = update_card(&card, "samples", &splits(&[("a", 1)]), "So.");
-                assert!(told.contains(made), "{told}");
+                let updated = update_card(&card, "samples", &splits(&[("a", 1)]), "So.");
+                assert!(updated.contains(made), "{updated}");
                 assert!(
-                    told.contains(info) && told.matches("config_name").count() == card.matches("config_name").count()
+                    updated.contains(info)
+                        && updated.matches("config_name").count() == card.matches("config_name").count()
                 );
                 for (from, to) in [("\n", "\r\n"), ("---\n", "--- \n")] {
                     let other = update_card(&card.replace(from, to), "samples", &splits(&[("a", 1)]), "So.");
-                    let expected = if to == "\r\n" { told.replace(from, to) } else { told.clone() };
+                    let expected = if to == "\r\n" { updated.replace(from, to) } else { updated.clone() };
                     assert_eq!(other, expected);
                 }
                 let marked = update_card(&format!("\u{feff}{card}"), "samples", &splits(&[("a", 1)]), "So.");
-                assert_eq!(marked, told, "a byte order mark is removed");
-                assert_eq!(update_card(&told, "samples", &splits(&[("a", 1)]), "So."), told);
+                assert_eq!(marked, updated, "a byte order mark is removed");
+                assert_eq!(update_card(&updated, "samples", &splits(&[("a", 1)]), "So."), updated);
             }
         }
         for (entry, made) in [
@@ -462,16 +470,19 @@ mod tests {
                 "---\nconfigs:\n- data_files:\n  - split: a\n    path: samples/a-*.parquet\n  config_name: samples\n  # 位置\nx: 1\n",
             ),
         ] {
-            let told = update_card(&format!("---\n{entry}---\nText.\n"), "samples", &splits(&[("a", 1)]), "So.");
-            assert!(told.starts_with(made), "{told}");
-            assert!(!told.contains("data_dir") && told.contains("- split: a\n"), "{told}");
-            assert_eq!(update_card(&told, "samples", &splits(&[("a", 1)]), "So."), told);
-            let rows = read_card_rows(&told).unwrap().expect("the card has a front matter");
+            let updated = update_card(&format!("---\n{entry}---\nText.\n"), "samples", &splits(&[("a", 1)]), "So.");
+            assert!(updated.starts_with(made), "{updated}");
+            assert!(!updated.contains("data_dir") && updated.contains("- split: a\n"), "{updated}");
+            assert_eq!(update_card(&updated, "samples", &splits(&[("a", 1)]), "So."), updated);
+            let rows = read_card_rows(&updated).unwrap().expect("the card has a front matter");
             assert_eq!(rows.splits.into_iter().collect::<Vec<_>>(), [("samples".to_owned(), "a".to_owned())]);
         }
         let one = "---\ndataset_info:\n  config_name: samples\n  splits:\n    - name: b\n---\n";
-        let told = update_card(one, "samples", &splits(&[("a", 1)]), "So.");
-        assert!(told.contains("  splits:\n  - name: a\n    num_bytes: 10\n    num_examples: 1\nconfigs:\n"), "{told}");
+        let updated = update_card(one, "samples", &splits(&[("a", 1)]), "So.");
+        assert!(
+            updated.contains("  splits:\n  - name: a\n    num_bytes: 10\n    num_examples: 1\nconfigs:\n"),
+            "{updated}"
+        );
     }
 
     #[test]
@@ -481,12 +492,12 @@ mod tests {
         let plain = update_card(&card, "samples", &splits(&[("a", 1)]), "So.");
         assert!(plain.starts_with(front.trim_end_matches("---\n")), "{plain}");
         for before in ["\n", " \n\t\n\n", "\u{feff}\n", "  "] {
-            let told = update_card(&format!("{before}{card}"), "samples", &splits(&[("a", 1)]), "So.");
-            assert_eq!(told, plain, "exactly one front matter");
+            let updated = update_card(&format!("{before}{card}"), "samples", &splits(&[("a", 1)]), "So.");
+            assert_eq!(updated, plain, "exactly one front matter");
         }
         for end in ["\r\n", "\r\r\n", "\r\r\r\n"] {
-            let told = update_card(&card.replace('\n', end), "samples", &splits(&[("a", 1)]), "So.");
-            assert_eq!(told, plain.replace('\n', "\r\n"), "{end:?}");
+            let updated = update_card(&card.replace('\n', end), "samples", &splits(&[("a", 1)]), "So.");
+            assert_eq!(updated, plain.replace('\n', "\r\n"), "{end:?}");
         }
         let mixed = card.replacen("mit\n", "mit\r\n", 1).replacen("口\n\n", "口\r\r\n\r\n", 1);
         assert_eq!(update_card(&mixed, "samples", &splits(&[("a", 1)]), "So."), plain);
@@ -538,12 +549,12 @@ mod tests {
             "- features:\n  - name: id\n    dtype: string\n  # 我的\n  config_name: samples\n",
             "  features:\n  - name: id\n    dtype: string\n  config_name: samples\n",
         ] {
-            let told = super::update_card(&format!("---\ndataset_info:\n{info}---\n"), &division).unwrap();
-            let rows = read_card_rows(&told).unwrap().expect("the card has a front matter");
-            assert!(!rows.columns.contains_key("samples"), "{told}");
+            let updated = super::update_card(&format!("---\ndataset_info:\n{info}---\n"), &division).unwrap();
+            let rows = read_card_rows(&updated).unwrap().expect("the card has a front matter");
+            assert!(!rows.columns.contains_key("samples"), "{updated}");
             assert_eq!(rows.columns.len(), info.matches("甲").count());
-            assert_eq!(rows.sizes.len(), 1, "the entry itself is kept: {told}");
-            assert_eq!(told.matches("我的").count(), info.matches("我的").count());
+            assert_eq!(rows.sizes.len(), 1, "the entry itself is kept: {updated}");
+            assert_eq!(updated.matches("我的").count(), info.matches("我的").count());
         }
     }
 
@@ -563,10 +574,10 @@ mod tests {
             let fault = tried(card, "samples", &splits(&[("a", 1)]), "So.").expect_err(card);
             assert_eq!(fault.line, line, "{card}: {fault}");
         }
-        let told = update_card("", "samples", &splits(&[("no", 1), ("7", 2)]), "So.");
+        let updated = update_card("", "samples", &splits(&[("no", 1), ("7", 2)]), "So.");
         assert!(
-            told.contains("- split: \"no\"\n    path: samples/no-*") && told.contains("- split: \"7\"\n"),
-            "{told}"
+            updated.contains("- split: \"no\"\n    path: samples/no-*") && updated.contains("- split: \"7\"\n"),
+            "{updated}"
         );
         let rows = read_card_rows(
             "---\nconfigs: [{config_name: samples, data_files: [{split: a, path: x}]}, {config_name: b, data_files: y}]\n---\n",

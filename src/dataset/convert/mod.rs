@@ -4,8 +4,8 @@
 mod role_formats;
 mod table_formats;
 
-pub use role_formats::{CONFIGS, Format, Frame, RoleConversion};
-pub use table_formats::{Form, Lines};
+pub use role_formats::{ConfigFrame, ROLE_CONFIGS, RoleConversion, RoleFormat};
+pub use table_formats::{FormattedRows, TableFormat};
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ pub struct TableConversion {
     /// The data set.
     pub dataset: PathBuf,
     /// The format.
-    pub form: Form,
+    pub format: TableFormat,
     /// The configs; if empty, all that the format supports.
     pub configs: Vec<String>,
     /// The model named in batch requests.
@@ -30,14 +30,14 @@ pub struct TableConversion {
 }
 
 /// Writes the tables and returns the number of rows by file, relative to the folder.
-pub fn forms(forms: &TableConversion) -> Result<BTreeMap<String, usize>, StoreError> {
-    let dataset = Dataset::open(&forms.dataset)?;
-    let is_list = forms.form == Form::Coser;
-    let limits = if is_list { LineLimits { bytes: u64::MAX, lines: u64::MAX } } else { forms.limits };
-    let whole = NewFolder::new(&forms.out)?;
+pub fn convert_tables(conversion: &TableConversion) -> Result<BTreeMap<String, usize>, StoreError> {
+    let dataset = Dataset::open(&conversion.dataset)?;
+    let is_list = conversion.format == TableFormat::Coser;
+    let limits = if is_list { LineLimits { bytes: u64::MAX, lines: u64::MAX } } else { conversion.limits };
+    let new_folder = NewFolder::new(&conversion.out)?;
     let mut written = BTreeMap::new();
     for table in &dataset.tables {
-        let is_wanted = match (forms.form.config(), forms.configs.as_slice()) {
+        let is_wanted = match (conversion.format.config(), conversion.configs.as_slice()) {
             (Some(config), _) => table.config == config,
             (None, []) => true,
             (None, configs) => configs.contains(&table.config),
@@ -45,8 +45,11 @@ pub fn forms(forms: &TableConversion) -> Result<BTreeMap<String, usize>, StoreEr
         if !is_wanted {
             continue;
         }
-        let folder =
-            if forms.form.config().is_some() { whole.place().to_owned() } else { whole.place().join(&table.config) };
+        let folder = if conversion.format.config().is_some() {
+            new_folder.place().to_owned()
+        } else {
+            new_folder.place().join(&table.config)
+        };
         let of_split;
         let name = if !is_list {
             &table.split
@@ -61,10 +64,10 @@ pub fn forms(forms: &TableConversion) -> Result<BTreeMap<String, usize>, StoreEr
         for path in &table.files {
             for group in store::groups(path, None)? {
                 let (_, frame) = group?;
-                let lines = Lines::new(forms.form, &frame, &forms.model, rows);
+                let lines = FormattedRows::new(conversion.format, &frame, &conversion.model, rows);
                 let lines = lines.map_err(|source| StoreError::Rows { path: path.clone(), source })?;
-                let ending = forms.form.ending();
-                let files = files.get_or_insert_with(|| LineFiles::new(&folder, name, ending, lines.head(), limits));
+                let extension = conversion.format.extension();
+                let files = files.get_or_insert_with(|| LineFiles::new(&folder, name, extension, lines.head(), limits));
                 lines.each(|line| files.write(line))?;
                 rows += frame.height();
             }
@@ -77,11 +80,11 @@ pub fn forms(forms: &TableConversion) -> Result<BTreeMap<String, usize>, StoreEr
             let path = folder.join(file);
             // A JSON list is one file, and its closing bracket is not a row.
             let rows = if is_list { rows } else { usize::try_from(lines).unwrap_or(usize::MAX) };
-            let below = path.strip_prefix(whole.place()).unwrap_or(&path);
-            let below = below.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/");
-            written.insert(below, rows);
+            let relative = path.strip_prefix(new_folder.place()).unwrap_or(&path);
+            let relative = relative.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/");
+            written.insert(relative, rows);
         }
     }
-    whole.finish()?;
+    new_folder.finish()?;
     Ok(written)
 }

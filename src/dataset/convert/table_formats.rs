@@ -1,5 +1,5 @@
 //! Converts any table row by row: JSON Lines, flat CSV, chat messages for an evaluator, requests for a batch endpoint,
-//! and scenes in the format of `CoSER`'s test set. For role data see [`formats`](super::role_formats).
+//! and scenes in the format of `CoSER`'s test set. For role data see [`role_formats`](super::role_formats).
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::cells::{Cells, unrepresentable_field, write_fields};
 
 /// A format of a table's rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum TableFormat {
     /// One JSON object per row, with all columns.
     Jsonl,
     /// One line per row; lists are JSON in their cell.
@@ -23,7 +23,7 @@ pub enum Form {
     Coser,
 }
 
-impl Form {
+impl TableFormat {
     /// Returns the name of the format and of its folder.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -48,7 +48,7 @@ impl Form {
 
     /// Returns the extension of its files.
     #[must_use]
-    pub const fn ending(self) -> &'static str {
+    pub const fn extension(self) -> &'static str {
         match self {
             Self::Csv => "csv",
             Self::Coser => "json",
@@ -58,7 +58,7 @@ impl Form {
 }
 
 /// The columns of a sample that an evaluator needs.
-const EVALUATED: [&str; 13] = [
+const EVALUATION_COLUMNS: [&str; 13] = [
     "id",
     "language",
     "dimension",
@@ -75,8 +75,8 @@ const EVALUATED: [&str; 13] = [
 ];
 
 /// The rows of a frame in a format.
-pub struct Lines {
-    form: Form,
+pub struct FormattedRows {
+    format: TableFormat,
     height: usize,
     columns: Vec<(String, Cells)>,
     model: String,
@@ -84,20 +84,20 @@ pub struct Lines {
     first: usize,
 }
 
-impl Lines {
+impl FormattedRows {
     /// Prepares the rows of a frame. `first` is the number of rows of the table before it; `model` is the model name in
     /// batch requests.
-    pub fn new(form: Form, frame: &DataFrame, model: &str, first: usize) -> PolarsResult<Self> {
+    pub fn new(format: TableFormat, frame: &DataFrame, model: &str, first: usize) -> PolarsResult<Self> {
         let columns = frame
             .columns()
             .iter()
-            .filter(|column| form != Form::Messages || EVALUATED.contains(&column.name().as_str()));
+            .filter(|column| format != TableFormat::Messages || EVALUATION_COLUMNS.contains(&column.name().as_str()));
         let columns = columns.map(|column| {
             // The other formats select their own columns.
-            if let Some((path, kind)) = unrepresentable_field(column).filter(|_| form.config().is_none()) {
-                let form = form.name();
+            if let Some((path, kind)) = unrepresentable_field(column).filter(|_| format.config().is_none()) {
+                let format = format.name();
                 let fault = format!(
-                    "`{path}` has values of the type {kind}, which {form} cannot represent; remove the column from \
+                    "`{path}` has values of the type {kind}, which {format} cannot represent; remove the column from \
                      the Parquet file, or read the Parquet file directly"
                 );
                 return Err(PolarsError::InvalidOperation(fault.into()));
@@ -105,17 +105,17 @@ impl Lines {
             Ok((column.name().to_string(), Cells::new(column)?))
         });
         let columns = columns.collect::<PolarsResult<_>>()?;
-        Ok(Self { form, height: frame.height(), columns, model: model.to_owned(), first })
+        Ok(Self { format, height: frame.height(), columns, model: model.to_owned(), first })
     }
 
     /// Returns the first bytes of a file with these columns.
     #[must_use]
     pub fn head(&self) -> Vec<u8> {
         let mut head = Vec::new();
-        if self.form == Form::Coser {
+        if self.format == TableFormat::Coser {
             head.extend(b"[\n");
         }
-        if self.form == Form::Csv {
+        if self.format == TableFormat::Csv {
             for (number, (name, _)) in self.columns.iter().enumerate() {
                 if number > 0 {
                     head.push(b',');
@@ -133,14 +133,14 @@ impl Lines {
         let mut bytes = Vec::new();
         for row in 0..self.height {
             bytes.clear();
-            if self.form == Form::Coser && self.first + row > 0 {
+            if self.format == TableFormat::Coser && self.first + row > 0 {
                 bytes.push(b',');
             }
-            match self.form {
-                Form::Jsonl | Form::Messages => self.json(row, &mut bytes),
-                Form::Csv => self.csv(row, &mut bytes),
-                Form::Batch => self.request(row, &mut bytes),
-                Form::Coser => bytes.extend(self.circumstance(row).to_string().bytes()),
+            match self.format {
+                TableFormat::Jsonl | TableFormat::Messages => self.json(row, &mut bytes),
+                TableFormat::Csv => self.csv(row, &mut bytes),
+                TableFormat::Batch => self.request(row, &mut bytes),
+                TableFormat::Coser => bytes.extend(self.circumstance(row).to_string().bytes()),
             }
             bytes.push(b'\n');
             line(&bytes)?;
@@ -215,14 +215,14 @@ impl Lines {
         for member in cast.list(row) {
             let name = field(cast, "name", member);
             let profile = cast.field("profile").unwrap_or(&nothing);
-            let told: Vec<String> = profile
+            let description: Vec<String> = profile
                 .list(member)
                 .map(|item| format!("{}: {}", field(profile, "key", item), field(profile, "value", item)))
                 .collect();
-            let told = told.join("\n");
-            people.push(json!({"name": name, "description": told}));
+            let description = description.join("\n");
+            people.push(json!({"name": name, "description": description}));
             motivated.push(json!({"name": name, "motivation": wants.get(&name).cloned().unwrap_or_default()}));
-            profiles.insert(name, Value::String(told));
+            profiles.insert(name, Value::String(description));
         }
         let mut lines = Vec::new();
         let mut counts: Vec<(String, usize)> = Vec::new();
@@ -289,14 +289,14 @@ mod tests {
     use crate::schema::Sample;
     use crate::stages::export::fixture::{built, records};
 
-    fn lines(form: Form, config: &str) -> Vec<String> {
+    fn lines(format: TableFormat, config: &str) -> Vec<String> {
         let built = built(&records()).unwrap();
         let table = built.iter().find(|built| built.table.config == config).unwrap();
-        lines_of(form, &table.frame)
+        lines_of(format, &table.frame)
     }
 
-    fn lines_of(form: Form, frame: &DataFrame) -> Vec<String> {
-        let rows = Lines::new(form, frame, "gpt-x", 0).unwrap();
+    fn lines_of(format: TableFormat, frame: &DataFrame) -> Vec<String> {
+        let rows = FormattedRows::new(format, frame, "gpt-x", 0).unwrap();
         let mut lines = vec![String::from_utf8(rows.head()).unwrap()];
         let written = rows.each(|line| {
             lines.push(String::from_utf8(line.to_vec()).unwrap());
@@ -317,7 +317,7 @@ mod tests {
 
     #[test]
     fn json_lines_hold_every_column_as_it_is() {
-        let lines = lines(Form::Jsonl, "samples");
+        let lines = lines(TableFormat::Jsonl, "samples");
         assert_eq!(lines[0], "");
         let row = json(&lines[1]);
         let expected = serde_json::to_value(first()).unwrap();
@@ -327,7 +327,7 @@ mod tests {
 
     #[test]
     fn csv_is_flat_and_keeps_what_it_quotes() {
-        let lines = lines(Form::Csv, "samples");
+        let lines = lines(TableFormat::Csv, "samples");
         assert!(lines[0].starts_with("id,language,dimension,target,") && lines[0].ends_with(",verdicts,edit_reason\n"));
         let row = &lines[1];
         assert!(row.contains(",\"[{\"\"role\"\":\"\"system\"\","), "{row}");
@@ -348,7 +348,7 @@ mod tests {
 
     #[test]
     fn a_request_names_the_sample_and_the_model() {
-        let row = json(&lines(Form::Batch, "samples")[1]);
+        let row = json(&lines(TableFormat::Batch, "samples")[1]);
         let sample = first();
         assert_eq!(
             (row["custom_id"].as_str(), row["url"].as_str()),
@@ -356,35 +356,35 @@ mod tests {
         );
         assert_eq!(row["body"]["model"], "gpt-x");
         assert_eq!(row["body"]["messages"], serde_json::to_value(&sample.messages).unwrap());
-        let row = json(&lines(Form::Messages, "samples")[1]);
+        let row = json(&lines(TableFormat::Messages, "samples")[1]);
         assert_eq!(row["messages"], serde_json::to_value(&sample.messages).unwrap());
         assert!(row.get("baseline").is_some() && row.get("history").is_none() && row.get("rationale").is_none());
     }
 
     #[test]
     fn a_canary_goes_where_rows_go_and_not_to_a_model() {
-        for (form, config, place) in [
-            (Form::Jsonl, "scenes", Some("/canary")),
-            (Form::Messages, "samples", Some("/canary")),
-            (Form::Coser, "scenes", Some("/canary")),
-            (Form::Batch, "samples", None),
+        for (format, config, pointer) in [
+            (TableFormat::Jsonl, "scenes", Some("/canary")),
+            (TableFormat::Messages, "samples", Some("/canary")),
+            (TableFormat::Coser, "scenes", Some("/canary")),
+            (TableFormat::Batch, "samples", None),
         ] {
             let built = built(&records()).unwrap();
             let mut frame = built.into_iter().find(|built| built.table.config == config).unwrap().frame;
             frame.with_column(Column::new("canary".into(), vec!["金丝雀 7f"; frame.height()])).unwrap();
-            for line in &lines_of(form, &frame)[1..] {
+            for line in &lines_of(format, &frame)[1..] {
                 let row = json(line.trim_start_matches(','));
-                let found = place.and_then(|place| row.pointer(place)).and_then(Value::as_str);
-                assert_eq!(found, place.map(|_| "金丝雀 7f"), "{form:?}: {line}");
-                assert_eq!(line.contains("金丝雀"), place.is_some());
+                let found = pointer.and_then(|pointer| row.pointer(pointer)).and_then(Value::as_str);
+                assert_eq!(found, pointer.map(|_| "金丝雀 7f"), "{format:?}: {line}");
+                assert_eq!(line.contains("金丝雀"), pointer.is_some());
             }
-            assert!(!lines(form, config).concat().contains("canary"), "no canary, no field");
+            assert!(!lines(format, config).concat().contains("canary"), "no canary, no field");
         }
     }
 
     #[test]
     fn a_scene_is_a_circumstance() {
-        let lines = lines(Form::Coser, "scenes");
+        let lines = lines(TableFormat::Coser, "scenes");
         let (row, scene) = (json(&lines[1]), &records().scenes[0]);
         assert_eq!(row["scenario"], scene.situation.as_str());
         assert_eq!(row["plot"]["key_characters"].as_array().unwrap().len(), scene.characters.len());

@@ -12,7 +12,7 @@ use crate::dataset::card_update::{ConfigSplits, update_card};
 use crate::dataset::split::conversations::{CONFIG as CONVERSATIONS, ConversationSplits};
 use crate::dataset::split::input_rows::{merged, read};
 use crate::dataset::split::row_files;
-use crate::dataset::split::rows::CONFIGS;
+use crate::dataset::split::rows::SPLITTABLE_CONFIGS;
 use crate::dataset::split::{Params, Report, SplitError, assign_splits};
 use crate::stages::export::{SplitRows, report_has_splits, update_report};
 use crate::store::{self, Dataset, DatasetLocation, NewDataset, RowReader, Table};
@@ -66,10 +66,10 @@ pub fn split_dataset(options: &SplitOptions) -> Result<SplitOutcome, SplitError>
     }
     let dataset = Dataset::open(&options.location.dataset)?;
     let tables: Vec<&Table> = dataset.of(&options.config).collect();
-    let config = CONFIGS.into_iter().find(|config| *config == options.config && !tables.is_empty());
+    let config = SPLITTABLE_CONFIGS.into_iter().find(|config| *config == options.config && !tables.is_empty());
     let Some(config) = config else {
         let mut has: Vec<String> = dataset.tables.iter().map(|table| table.config.clone()).collect();
-        has.retain(|config| CONFIGS.contains(&config.as_str()));
+        has.retain(|config| SPLITTABLE_CONFIGS.contains(&config.as_str()));
         has.dedup();
         return Err(SplitError::NoConfig {
             path: options.location.dataset.clone(),

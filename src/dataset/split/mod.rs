@@ -27,7 +27,7 @@ pub use apply::{SplitOptions, SplitOutcome, split_dataset};
 pub use compared_text::ComparedText;
 pub use cross_split::{RelatedRow, rows_crossing_splits};
 pub use error::SplitError;
-pub use rows::{CONFIGS, Relation, Rows, column_of, needed};
+pub use rows::{Relation, Rows, SPLITTABLE_CONFIGS, column_of, needed};
 pub use similarity::{similar_rows, uncompared_questions};
 pub use split_priority::SplitPriority;
 
@@ -38,7 +38,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::schema::ByLanguage;
 use families::Families;
-use placement::{Quotas, Unit};
+use placement::{PlacementGroup, Quotas};
 
 /// The split of rows that are related to a row of a split with higher priority.
 pub const UNUSED: &str = "unused";
@@ -168,26 +168,26 @@ pub fn assign_splits(rows: &Rows, params: &Params, threads: NonZeroUsize) -> Spl
     let mut splits = rows.held(params, &names);
     let (count, largest);
     if params.by.is_some() {
-        let units = Unit::of(rows, rows.groups(), &splits);
-        (count, largest) = sizes(&units);
-        placement::assign(&units, &quotas, params, &mut splits);
+        let groups = PlacementGroup::of(rows, rows.groups(), &splits);
+        (count, largest) = sizes(&groups);
+        placement::assign(&groups, &quotas, params, &mut splits);
         cross_split::set_aside(rows, params, &near, &mut splits, &mut because);
     } else {
         // Held-out values are placed first; rows related to them are not drawn.
         cross_split::set_aside(rows, params, &near, &mut splits, &mut because);
-        let units = Unit::of(rows, families.all(), &splits);
-        (count, largest) = sizes(&Unit::of(rows, families.all(), &vec![None; rows.len()]));
+        let groups = PlacementGroup::of(rows, families.all(), &splits);
+        (count, largest) = sizes(&PlacementGroup::of(rows, families.all(), &vec![None; rows.len()]));
         if families.are_joined() {
             let mut alone = splits.clone();
-            placement::assign(&Unit::of(rows, families.structural(), &splits), &quotas, params, &mut alone);
-            placement::assign(&units, &quotas, params, &mut splits);
+            placement::assign(&PlacementGroup::of(rows, families.structural(), &splits), &quotas, params, &mut alone);
+            placement::assign(&groups, &quotas, params, &mut splits);
             for row in families.joined_rows() {
                 if let Some(from) = alone[row].filter(|_| alone[row] != splits[row]) {
                     because.entry(row).or_insert((from, Relation::Similarity));
                 }
             }
         } else {
-            placement::assign(&units, &quotas, params, &mut splits);
+            placement::assign(&groups, &quotas, params, &mut splits);
         }
     }
     let splits: Vec<usize> = splits.into_iter().map(|split| split.expect("`assign` places every row")).collect();
@@ -195,8 +195,8 @@ pub fn assign_splits(rows: &Rows, params: &Params, threads: NonZeroUsize) -> Spl
     SplitAssignment { splits, names, report }
 }
 
-fn sizes(units: &[Unit<'_>]) -> (usize, usize) {
-    (units.len(), units.iter().map(|unit| unit.rows.len()).max().unwrap_or(0))
+fn sizes(groups: &[PlacementGroup<'_>]) -> (usize, usize) {
+    (groups.len(), groups.iter().map(|group| group.rows.len()).max().unwrap_or(0))
 }
 
 fn report(

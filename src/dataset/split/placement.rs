@@ -12,7 +12,7 @@ use crate::text::float;
 
 /// Rows that are placed together.
 #[derive(Debug)]
-pub(super) struct Unit<'a> {
+pub(super) struct PlacementGroup<'a> {
     /// The key for the random order: the smallest of its rows' ids, or of their groups or scenes if they have one. So
     /// it stays the same when other rows are added.
     key: &'a str,
@@ -20,17 +20,17 @@ pub(super) struct Unit<'a> {
     pub(super) rows: Vec<usize>,
 }
 
-impl<'a> Unit<'a> {
+impl<'a> PlacementGroup<'a> {
     /// Groups rows with the same number. Rows that already have a split are skipped.
     pub(super) fn of(rows: &'a Rows, numbers: &[u32], splits: &[Option<usize>]) -> Vec<Self> {
-        let mut units: BTreeMap<u32, Self> = BTreeMap::new();
+        let mut groups: BTreeMap<u32, Self> = BTreeMap::new();
         for row in (0..rows.len()).filter(|row| splits[*row].is_none()) {
-            let key = rows.anchor(row);
-            let unit = units.entry(numbers[row]).or_insert_with(|| Unit { key, rows: Vec::new() });
-            unit.key = unit.key.min(key);
-            unit.rows.push(row);
+            let key = rows.stable_key(row);
+            let group = groups.entry(numbers[row]).or_insert_with(|| PlacementGroup { key, rows: Vec::new() });
+            group.key = group.key.min(key);
+            group.rows.push(row);
         }
-        units.into_values().collect()
+        groups.into_values().collect()
     }
 }
 
@@ -73,9 +73,9 @@ impl Quotas {
     }
 }
 
-/// Assigns the units, split by split. Units that no split takes go to the remainder.
-pub(super) fn assign(units: &[Unit<'_>], quotas: &Quotas, params: &Params, splits: &mut [Option<usize>]) {
-    let mut left: Vec<&Unit<'_>> = units.iter().collect();
+/// Assigns the groups, split by split. Groups that no split takes go to the remainder.
+pub(super) fn assign(groups: &[PlacementGroup<'_>], quotas: &Quotas, params: &Params, splits: &mut [Option<usize>]) {
+    let mut left: Vec<&PlacementGroup<'_>> = groups.iter().collect();
     for (split, part) in params.splits.iter().enumerate() {
         let share = part.size.of(quotas.rows) / float(quotas.rows.max(1));
         let mut have = vec![0.0; quotas.counts.len()];
@@ -88,42 +88,42 @@ pub(super) fn assign(units: &[Unit<'_>], quotas: &Quotas, params: &Params, split
         if share <= 0.0 {
             continue;
         }
-        let mut order: Vec<(u64, &Unit<'_>)> =
-            left.into_iter().map(|unit| (rank(params.seed, &part.name, unit.key), unit)).collect();
+        let mut order: Vec<(u64, &PlacementGroup<'_>)> =
+            left.into_iter().map(|group| (rank(params.seed, &part.name, group.key), group)).collect();
         order.sort_by(|(a, one), (b, other)| (a, one.key).cmp(&(b, other.key)));
         let mut best: Option<(f64, usize)> = None;
         let mut taken = vec![false; order.len()];
-        for (place, (_, unit)) in order.iter().enumerate() {
-            let gain = gain(unit, quotas, share, &have);
+        for (index, (_, group)) in order.iter().enumerate() {
+            let gain = gain(group, quotas, share, &have);
             if gain < -1e-9 {
-                taken[place] = true;
-                add(unit, quotas, &mut have);
+                taken[index] = true;
+                add(group, quotas, &mut have);
             } else if best.is_none_or(|(least, _)| gain < least) {
-                best = Some((gain, place));
+                best = Some((gain, index));
             }
         }
-        // A requested split gets at least one unit if that leaves one for the remainder.
-        if let (true, Some((_, place))) = (had_none && !taken.contains(&true) && order.len() > 1, best) {
-            taken[place] = true;
+        // A requested split gets at least one group if that leaves one for the remainder.
+        if let (true, Some((_, index))) = (had_none && !taken.contains(&true) && order.len() > 1, best) {
+            taken[index] = true;
         }
         left = Vec::with_capacity(order.len());
-        for ((_, unit), taken) in order.into_iter().zip(taken) {
+        for ((_, group), taken) in order.into_iter().zip(taken) {
             if taken {
-                unit.rows.iter().for_each(|row| splits[*row] = Some(split));
+                group.rows.iter().for_each(|row| splits[*row] = Some(split));
             } else {
-                left.push(unit);
+                left.push(group);
             }
         }
     }
-    for unit in left {
-        unit.rows.iter().for_each(|row| splits[*row] = Some(params.splits.len()));
+    for group in left {
+        group.rows.iter().for_each(|row| splits[*row] = Some(params.splits.len()));
     }
 }
 
-/// Returns how much further from its targets a unit would move a split; negative if it brings the split closer.
-fn gain(unit: &Unit<'_>, quotas: &Quotas, share: f64, have: &[f64]) -> f64 {
+/// Returns how much further from its targets a group would move a split; negative if it brings the split closer.
+fn gain(group: &PlacementGroup<'_>, quotas: &Quotas, share: f64, have: &[f64]) -> f64 {
     let mut more: BTreeMap<usize, f64> = BTreeMap::new();
-    for row in &unit.rows {
+    for row in &group.rows {
         for level in &quotas.levels[*row] {
             *more.entry(*level).or_default() += 1.0;
         }
@@ -136,15 +136,15 @@ fn gain(unit: &Unit<'_>, quotas: &Quotas, share: f64, have: &[f64]) -> f64 {
     more.into_iter().map(change).sum()
 }
 
-fn add(unit: &Unit<'_>, quotas: &Quotas, have: &mut [f64]) {
-    for row in &unit.rows {
+fn add(group: &PlacementGroup<'_>, quotas: &Quotas, have: &mut [f64]) {
+    for row in &group.rows {
         for level in &quotas.levels[*row] {
             have[*level] += 1.0;
         }
     }
 }
 
-/// Returns the rank of a unit in the random order of a split, which is independent of other units and splits.
+/// Returns the rank of a group in the random order of a split, which is independent of other groups and splits.
 fn rank(seed: u64, split: &str, key: &str) -> u64 {
     seeded(seed, &["split", split, key]).next_u64()
 }

@@ -47,19 +47,19 @@ pub(crate) fn write(
         let Some(frame) = frame else { continue };
         let mut taken: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
         for (row, table) in step.iter().zip(of) {
-            let place = u32::try_from(starts[table]).expect("a step has at most 1,000 rows");
-            taken.entry(splits[*row]).or_default().push(place);
+            let index = u32::try_from(starts[table]).expect("a step has at most 1,000 rows");
+            taken.entry(splits[*row]).or_default().push(index);
             starts[table] += 1;
         }
-        for (split, places) in taken {
-            let part = frame.take(&IdxCa::from_vec("".into(), places)).map_err(frame_of(config))?;
+        for (split, indices) in taken {
+            let part = frame.take(&IdxCa::from_vec("".into(), indices)).map_err(frame_of(config))?;
             let (file, groups) = &mut files[split];
             if let Some(group) = groups.add(config, part)? {
                 file.write(group)?;
             }
         }
     }
-    let mut told = Vec::new();
+    let mut written = Vec::new();
     for ((mut file, groups), name) in files.into_iter().zip(names) {
         let (rest, rows) = groups.end(name);
         if let Some(rest) = rest {
@@ -67,9 +67,9 @@ pub(crate) fn write(
         }
         new.end(file)?;
         if rows.rows > 0 {
-            told.push(rows);
+            written.push(rows);
         }
     }
-    told.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(told)
+    written.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(written)
 }

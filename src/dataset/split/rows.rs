@@ -12,7 +12,7 @@ use crate::cells::Cells;
 use crate::schema::Language;
 
 /// The configs that can be split.
-pub const CONFIGS: [&str; 4] = ["samples", "conversations", "role_specific", "role_general"];
+pub const SPLITTABLE_CONFIGS: [&str; 4] = ["samples", "conversations", "role_specific", "role_general"];
 
 /// A relation between rows that must not cross splits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -33,7 +33,7 @@ impl Relation {
     pub const ALL: [Self; 4] = [Self::Scene, Self::Conversation, Self::Instruction, Self::Similarity];
 
     /// The relations whose values identify a family, widest first.
-    const ANCHORS: [Self; 3] = [Self::Scene, Self::Instruction, Self::Conversation];
+    const KEY_RELATIONS: [Self; 3] = [Self::Scene, Self::Instruction, Self::Conversation];
 
     /// Returns the name on the command line and in files.
     #[must_use]
@@ -98,7 +98,7 @@ pub struct Rows {
     /// For each relation with a column, the number of each row's value.
     keys: BTreeMap<Relation, Vec<Option<u32>>>,
     /// The relations whose values can stand for a row's id in the random order.
-    anchors: Vec<Relation>,
+    key_relations: Vec<Relation>,
     /// For each row, the number of its value of `by`.
     groups: Vec<u32>,
     /// Whether each row is held out, by hold-out and row.
@@ -134,7 +134,10 @@ impl Rows {
     pub fn new(config: &str, params: &Params) -> Self {
         let relations = Relation::ALL.into_iter().filter(|relation| relation.column(config).is_some());
         Self {
-            anchors: Relation::ANCHORS.into_iter().filter(|relation| params.group_by.contains(relation)).collect(),
+            key_relations: Relation::KEY_RELATIONS
+                .into_iter()
+                .filter(|relation| params.group_by.contains(relation))
+                .collect(),
             keys: relations.map(|relation| (relation, Vec::new())).collect(),
             held: vec![Vec::new(); params.hold_out.len()],
             levels: vec![Vec::new(); params.stratify.len()],
@@ -221,11 +224,11 @@ impl Rows {
 
     /// Returns the string that identifies a row independently of other rows: its group, its scene or another relation,
     /// otherwise its id.
-    pub(super) fn anchor(&self, row: usize) -> &str {
+    pub(super) fn stable_key(&self, row: usize) -> &str {
         if let Some(group) = self.groups.get(row) {
             return self.word(*group);
         }
-        let mut keys = self.anchors.iter().filter_map(|relation| self.keys(*relation));
+        let mut keys = self.key_relations.iter().filter_map(|relation| self.keys(*relation));
         keys.find_map(|keys| keys[row]).map_or_else(|| self.id(row), |key| self.word(key))
     }
 
@@ -262,8 +265,8 @@ impl Rows {
 
     /// Returns the split in which each row is held out, if any; of several, the one with the highest priority.
     pub(super) fn held(&self, params: &Params, names: &[String]) -> Vec<Option<usize>> {
-        let place = |split: &str| names.iter().position(|name| name == split);
-        let splits: Vec<Option<usize>> = params.hold_out.iter().map(|held| place(&held.split)).collect();
+        let index_of = |split: &str| names.iter().position(|name| name == split);
+        let splits: Vec<Option<usize>> = params.hold_out.iter().map(|held| index_of(&held.split)).collect();
         let of_row = |row: usize| {
             let held = self.held.iter().zip(&splits).filter(|(held, _)| held[row]);
             held.filter_map(|(_, split)| *split).min()

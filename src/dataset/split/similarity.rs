@@ -36,19 +36,18 @@ fn of_kind(rows: &Rows, params: &Params, kind: ComparedText, texts: &[u32], thre
     let mut found = vec![None; rows.len()];
     for language in Language::ALL {
         // Equal texts are compared once.
-        let mut places: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+        let mut rows_by_text: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
         for (row, text) in (0_u32..).zip(texts) {
             let text = rows.word(*text);
             if rows.language(row as usize) == language && kind.tells(text, language) {
-                places.entry(text).or_default().push(row);
+                rows_by_text.entry(text).or_default().push(row);
             }
         }
-        let distinct: Vec<&str> = places.keys().copied().collect();
+        let distinct: Vec<&str> = rows_by_text.keys().copied().collect();
         let of_text = families(&distinct, *params.similarity.get(language), threads);
-        let places: Vec<&Vec<u32>> = places.values().collect();
         let mut members: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
-        for (family, places) in of_text.into_iter().zip(places) {
-            members.entry(family).or_default().extend(places);
+        for (family, rows) in of_text.into_iter().zip(rows_by_text.into_values()) {
+            members.entry(family).or_default().extend(rows);
         }
         for family in members.into_values().filter(|family| family.len() > 1) {
             let first = *family.iter().min().expect("the family has at least two members");

@@ -120,13 +120,13 @@ fn of(rows: &[Planted], params: &Params) -> BTreeMap<String, String> {
 fn leaks(rows: &[Planted], params: &Params, splits: &BTreeMap<String, String>) -> Vec<RelatedRow> {
     let read = read(rows, params);
     let near = similar_rows(&read, params, NonZeroUsize::MIN);
-    let place = |row: &Planted| match splits[&row.id].as_str() {
+    let split_index = |row: &Planted| match splits[&row.id].as_str() {
         "test" => Some(0),
         "dev" => Some(1),
         UNUSED => None,
         _ => Some(2),
     };
-    rows_crossing_splits(&read, &Relation::ALL, &near, &rows.iter().map(place).collect::<Vec<_>>())
+    rows_crossing_splits(&read, &Relation::ALL, &near, &rows.iter().map(split_index).collect::<Vec<_>>())
 }
 
 #[test]

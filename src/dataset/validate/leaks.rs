@@ -9,8 +9,8 @@ use super::findings::Findings;
 use super::remedy::Remedy;
 use crate::dataset::error::DatasetError;
 use crate::dataset::split::{
-    CONFIGS, DEFAULT_SIMILARITY, Params, Relation, Rows, SplitPriority, UNUSED, rows_crossing_splits, similar_rows,
-    uncompared_questions,
+    DEFAULT_SIMILARITY, Params, Relation, Rows, SPLITTABLE_CONFIGS, SplitPriority, UNUSED, rows_crossing_splits,
+    similar_rows, uncompared_questions,
 };
 use crate::schema::ByLanguage;
 use crate::store::{StoreError, Table};
@@ -65,7 +65,7 @@ impl Leaks {
         let mut splits: Vec<String> = tables.iter().map(|table| table.split.clone()).collect();
         splits.retain(|split| split != UNUSED);
         splits.sort_by_key(|split| priority.rank(split));
-        let rows = (splits.len() > 1 && CONFIGS.contains(&config)).then(|| Rows::new(config, &params));
+        let rows = (splits.len() > 1 && SPLITTABLE_CONFIGS.contains(&config)).then(|| Rows::new(config, &params));
         Self { config: config.to_owned(), rows, params, splits, positions: Vec::new(), is_paper_split }
     }
 

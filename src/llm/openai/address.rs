@@ -53,8 +53,8 @@ fn build(endpoint: &Endpoint, url: &Url, headers: HeaderMap) -> reqwest::Result<
         .default_headers(headers)
         .user_agent(concat!("dramaturg/", env!("CARGO_PKG_VERSION")))
         .redirect(Policy::none())
-        .connect_timeout(endpoint.connect_timeout)
-        .timeout(endpoint.timeout);
+        .connect_timeout(endpoint.options.connect_timeout())
+        .timeout(endpoint.options.timeout());
     if url.scheme() == "http" {
         // Without this, a machine without certificates could not call its own server.
         builder = builder.tls_certs_only([]);

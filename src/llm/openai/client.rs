@@ -170,13 +170,13 @@ impl Client {
                 Verdict::Retry => {
                     failed += u32::from(!is_free);
                     tracing::debug!(model = self.name, ask, failed, fault = %source, "a request failed");
-                    let is_long = is_long(failed, self.endpoint.max_tries, begun.elapsed());
+                    let is_long = is_long(failed, self.endpoint.options.max_tries, begun.elapsed());
                     if is_long && !self.scheduler.has_answered() {
                         // Every other call would wait as long in vain.
                         self.unusable.get_or_init(|| source.clone());
                         return Err(AskError::Unusable { model: model(), source });
                     }
-                    if failed >= self.endpoint.max_tries {
+                    if failed >= self.endpoint.options.max_tries {
                         let elapsed = begun.elapsed();
                         return Err(AskError::Transient { model: model(), tries: failed, elapsed, source });
                     }
@@ -187,7 +187,8 @@ impl Client {
                 Verdict::Slower => {
                     refused += 1;
                     tracing::debug!(model = self.name, ask, refused, fault = %source, "a request was rate limited");
-                    if refused >= self.endpoint.max_tries.saturating_mul(REFUSALS_PER_TRY) && then == Reaction::Nothing
+                    if refused >= self.endpoint.options.max_tries.saturating_mul(REFUSALS_PER_TRY)
+                        && then == Reaction::Nothing
                     {
                         let elapsed = begun.elapsed();
                         return Err(AskError::Transient { model: model(), tries: refused, elapsed, source });
@@ -258,7 +259,7 @@ impl Client {
     /// Returns the maximum tokens of a request and its reply, or 0 if nothing depends on them. Fails if they certainly
     /// exceed the context window; estimates are within a tenth.
     pub(crate) fn weigh(&self, request: &Request) -> Result<u32, AskError> {
-        let window = self.endpoint.context_window;
+        let window = self.endpoint.options.context_window;
         if window.is_none() && !self.scheduler.weighs() {
             return Ok(0);
         }
@@ -279,7 +280,8 @@ impl Client {
     fn end(&self, permit: Permit<'_>, end: RequestEnd, used: u64, fault: &str, flight: &SingleFlight<'_>) -> Reaction {
         let (then, event) = permit.end(end, used);
         // With a single try the error itself says it all.
-        let is_all = |event: &AddressEvent| event.change == AddressChange::Unreached && self.endpoint.max_tries <= 1;
+        let is_all =
+            |event: &AddressEvent| event.change == AddressChange::Unreached && self.endpoint.options.max_tries <= 1;
         if let Some(event) = event.filter(|event| !is_all(event)) {
             self.report(&event, fault, flight);
         }
@@ -317,13 +319,13 @@ impl Client {
             AddressChange::Unreached => {
                 format!(
                     "{place} is not responding ({fault}); each call makes up to {} tries, or two if they take ten minutes",
-                    self.endpoint.max_tries
+                    self.endpoint.options.max_tries
                 )
             }
             AddressChange::Silent(stall) => format!(
                 "{place} has not responded for {}; {calls}, with a timeout of {}",
                 seconds(stall),
-                seconds(self.endpoint.timeout)
+                seconds(self.endpoint.options.timeout())
             ),
             AddressChange::Back => format!("{place} is responding again"),
         });

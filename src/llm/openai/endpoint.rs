@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use reqwest::Url;
 
+use super::served_options::ServedOptions;
 use crate::llm::secret::Secret;
 use crate::llm::throttle::address::Limits;
 
@@ -19,43 +20,21 @@ pub struct Endpoint {
     pub headers: Vec<(String, Secret)>,
     /// Id of the model on the server.
     pub model: String,
-    /// Maximum number of requests in flight over all addresses, at least 1. Lowered automatically when a server rejects
-    /// requests.
-    pub concurrency: usize,
-    /// Maximum requests per minute at each address. Default: learned from the server.
-    pub requests_per_minute: Option<u32>,
-    /// Maximum tokens per minute at each address, prompts and replies together.
-    pub tokens_per_minute: Option<u32>,
-    /// Context length of the model in tokens, prompt and reply together. Requests that certainly exceed it are not
-    /// sent.
-    pub context_window: Option<u32>,
-    /// Timeout of a whole request.
-    pub timeout: Duration,
-    /// Timeout of establishing a connection.
-    pub connect_timeout: Duration,
-    /// Number of tries before a call fails, at least 1. If no address has ever answered, the run ends after ten minutes
-    /// and two tries at the latest.
-    pub max_tries: u32,
+    /// All other settings. Addresses, id and header values in it are unresolved and not used.
+    pub options: ServedOptions,
     /// Wait before the second try; doubles with every further try, up to a minute.
     pub backoff: Duration,
 }
 
 impl Endpoint {
-    /// Creates an endpoint without a key: 32 requests in flight, a timeout of five minutes, and six tries within about
-    /// half a minute.
+    /// Creates an endpoint without a key, with default settings: six tries within about half a minute.
     pub fn new(base_url: impl Into<String>, model: impl Into<String>) -> Self {
         Self {
             base_urls: vec![base_url.into()],
             api_key: None,
             headers: Vec::new(),
             model: model.into(),
-            concurrency: 32,
-            requests_per_minute: None,
-            tokens_per_minute: None,
-            context_window: None,
-            timeout: Duration::from_mins(5),
-            connect_timeout: Duration::from_secs(10),
-            max_tries: 6,
+            options: ServedOptions::default(),
             backoff: Duration::from_secs(1),
         }
     }
@@ -63,9 +42,9 @@ impl Endpoint {
     /// Returns the configured limits.
     pub(crate) const fn limits(&self) -> Limits {
         Limits {
-            concurrency: self.concurrency,
-            requests_per_minute: self.requests_per_minute,
-            tokens_per_minute: self.tokens_per_minute,
+            concurrency: self.options.concurrency as usize,
+            requests_per_minute: self.options.requests_per_minute,
+            tokens_per_minute: self.options.tokens_per_minute,
         }
     }
 
@@ -89,9 +68,9 @@ impl std::fmt::Debug for Endpoint {
         f.debug_struct("Endpoint")
             .field("base_urls", &self.base_urls.iter().map(|url| parse(url).map(|url| shown(&url))).collect::<Vec<_>>())
             .field("model", &self.model)
-            .field("concurrency", &self.concurrency)
-            .field("timeout", &self.timeout)
-            .field("max_tries", &self.max_tries)
+            .field("concurrency", &self.options.concurrency)
+            .field("timeout", &self.options.timeout())
+            .field("max_tries", &self.options.max_tries)
             .finish_non_exhaustive()
     }
 }

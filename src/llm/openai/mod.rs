@@ -10,7 +10,9 @@ mod probe;
 mod request_format;
 mod retry;
 mod schema_support;
+mod served_options;
 
 pub use endpoint::Endpoint;
 pub use probe::{Probe, probe};
 pub use schema_support::Schemas;
+pub use served_options::{BaseUrl, ServedOptions};

@@ -12,6 +12,7 @@ use super::client::{Client, PreparedCall};
 use super::endpoint::Endpoint;
 use super::lenient_json::json_of;
 use super::schema_support::Schemas;
+use super::served_options::ServedOptions;
 use crate::llm::budget::{Budget, Weight};
 use crate::llm::error::AskError;
 use crate::llm::model::Sampling;
@@ -34,7 +35,7 @@ pub struct Probe {
 }
 
 /// Maximum timeout of a probe. The server may have to load the model first, but the user is waiting.
-const PATIENCE: Duration = Duration::from_mins(1);
+const PATIENCE_S: u32 = 60;
 
 /// Probes every address of a model with a request as in a run, but without retries and with a shorter timeout.
 pub async fn probe(name: &str, endpoint: &Endpoint, sampling: &Sampling, extra_body: Value) -> Vec<Probe> {
@@ -46,8 +47,9 @@ pub async fn probe(name: &str, endpoint: &Endpoint, sampling: &Sampling, extra_b
 }
 
 fn brief(endpoint: &Endpoint, base_url: &str) -> Endpoint {
-    let timeout = endpoint.timeout.min(PATIENCE);
-    Endpoint { base_urls: vec![base_url.to_owned()], max_tries: 1, timeout, ..endpoint.clone() }
+    let timeout_s = endpoint.options.timeout_s.min(PATIENCE_S);
+    let options = ServedOptions { max_tries: 1, timeout_s, ..endpoint.options.clone() };
+    Endpoint { base_urls: vec![base_url.to_owned()], options, ..endpoint.clone() }
 }
 
 async fn one(name: &str, endpoint: Endpoint, sampling: Value, extra_body: Value) -> Probe {
@@ -132,10 +134,14 @@ mod tests {
     #[test]
     fn a_probe_has_a_shorter_timeout_than_a_run() {
         let endpoint = Endpoint::new("http://a.test/v1", "m");
-        let hasty = Endpoint { timeout: Duration::from_secs(5), ..endpoint.clone() };
-        for (endpoint, timeout) in [(endpoint, PATIENCE), (hasty, Duration::from_secs(5))] {
+        let options = ServedOptions { timeout_s: 5, ..ServedOptions::default() };
+        let hasty = Endpoint { options, ..endpoint.clone() };
+        for (endpoint, timeout_s) in [(endpoint, PATIENCE_S), (hasty, 5)] {
             let brief = brief(&endpoint, "http://b.test/v1");
-            assert_eq!((brief.timeout, brief.max_tries, &*brief.base_urls[0]), (timeout, 1, "http://b.test/v1"));
+            assert_eq!(
+                (brief.options.timeout_s, brief.options.max_tries, &*brief.base_urls[0]),
+                (timeout_s, 1, "http://b.test/v1")
+            );
         }
     }
 

@@ -75,7 +75,7 @@ impl Runner {
         records: &mut Records,
     ) -> Result<(), RunError> {
         let params = &self.loaded.file.instruct;
-        if self.models.instructor.is_none() || self.models.player.is_none() {
+        if self.models.instructor.is_none() || self.models.role_player.is_none() {
             if self.options.until == Stage::Instruct {
                 let note = "`[instruct]` names no roles or scripts, so there is nothing to do";
                 self.reporter.report(Event::Note(note.to_owned()));
@@ -302,7 +302,7 @@ impl Runner {
         let part = "role data is only made with an instructor and a player";
         let work = instruct::RoleContext {
             instructor: Arc::clone(self.models.instructor.as_ref().expect(part).get(role.language)),
-            player: Arc::clone(self.models.player.as_ref().expect(part).get(role.language)),
+            role_player: Arc::clone(self.models.role_player.as_ref().expect(part).get(role.language)),
             params: params.clone(),
             seed,
         };

@@ -35,12 +35,12 @@ pub(crate) const BALANCE: &str = "balance";
 pub(crate) const SPLITS: &str = "splits";
 
 /// Returns the name of the block about the splits of a config.
-pub(crate) fn splits_place(config: &str) -> String {
+pub(crate) fn splits_block(config: &str) -> String {
     format!("{SPLITS}:{config}")
 }
 
 /// Returns the name of the block with the row counts of a config.
-pub(crate) fn counts_place(config: &str) -> String {
+pub(crate) fn counts_block(config: &str) -> String {
     format!("counts:{config}")
 }
 
@@ -69,7 +69,7 @@ pub(crate) fn marked(name: &str, text: &str) -> String {
 
 /// Returns the byte range of a block's content, or `None` if there is no such block. It starts after the line of the
 /// first comment and ends at the second comment.
-pub(crate) fn place(text: &str, name: &str) -> Result<Option<Range<usize>>, MarkerError> {
+pub(crate) fn block_range(text: &str, name: &str) -> Result<Option<Range<usize>>, MarkerError> {
     let line = |at: usize| text[..at].matches('\n').count() + 1;
     let one = |mark: &str| {
         let mut found = text.match_indices(mark).map(|(at, _)| at);
@@ -97,7 +97,7 @@ pub(crate) fn place(text: &str, name: &str) -> Result<Option<Range<usize>>, Mark
 }
 
 /// Returns the names and contents of all blocks whose name starts with `begins`, in the order of the text.
-pub(crate) fn places<'a>(text: &'a str, begins: &str) -> Vec<(&'a str, Result<&'a str, MarkerError>)> {
+pub(crate) fn blocks<'a>(text: &'a str, begins: &str) -> Vec<(&'a str, Result<&'a str, MarkerError>)> {
     const MARK: &str = "dramaturg:";
     let names = text.match_indices(MARK).filter_map(|(at, _)| {
         // Find both comments of a block, because either of them may be missing.
@@ -107,7 +107,7 @@ pub(crate) fn places<'a>(text: &'a str, begins: &str) -> Vec<(&'a str, Result<&'
     });
     let mut seen = BTreeSet::new();
     let names: Vec<&str> = names.filter(|name| seen.insert(*name)).collect();
-    let within = |name: &'a str| match place(text, name) {
+    let within = |name: &'a str| match block_range(text, name) {
         Ok(range) => (name, Ok(range.map_or("", |range| &text[range]))),
         Err(fault) => (name, Err(fault)),
     };
@@ -117,8 +117,8 @@ pub(crate) fn places<'a>(text: &'a str, begins: &str) -> Vec<(&'a str, Result<&'
 /// Replaces the content of a block. Returns `None` if there is no such block.
 pub(crate) fn replaced(text: &str, name: &str, by: &str) -> Result<Option<String>, MarkerError> {
     let gap = if by.is_empty() || by.ends_with('\n') { "" } else { "\n" };
-    let place = place(text, name)?;
-    Ok(place.map(|place| format!("{}{by}{gap}{}", &text[..place.start], &text[place.end..])))
+    let range = block_range(text, name)?;
+    Ok(range.map(|range| format!("{}{by}{gap}{}", &text[..range.start], &text[range.end..])))
 }
 
 #[cfg(test)]
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn a_place_is_found_and_written_again_and_nothing_else_is() {
         let text = format!("前文\n{}\n后文\n", marked("counts:samples", "3 rows"));
-        assert_eq!(places(&text, "counts:"), [("counts:samples", Ok("3 rows\n"))]);
+        assert_eq!(blocks(&text, "counts:"), [("counts:samples", Ok("3 rows\n"))]);
         let other = replaced(&text, "counts:samples", "四行\n").unwrap().expect("the block exists");
         assert_eq!(other, text.replace("3 rows", "四行"));
         assert_eq!(replaced(&other, "counts:samples", "3 rows").unwrap(), Some(text.clone()));
@@ -136,7 +136,7 @@ mod tests {
         assert_eq!(replaced(&empty, "counts:samples", "3 rows").unwrap(), Some(text.clone()));
         assert_eq!(replaced(&text, "counts:other", "x"), Ok(None));
         let beside = text.replace(" -->\n3 rows", " --> mine\n3 rows");
-        assert_eq!(places(&beside, "counts:")[0].1, Ok(" mine\n3 rows\n"));
+        assert_eq!(blocks(&beside, "counts:")[0].1, Ok(" mine\n3 rows\n"));
     }
 
     #[test]
@@ -151,12 +151,12 @@ mod tests {
             "dramaturg:splits -->",
         ] {
             let text = format!("{comment}\n{}后文\n{comment}", marked("splits", &marked("splits:samples", "3")));
-            let names: Vec<&str> = places(&text, "").into_iter().map(|(name, _)| name).collect();
+            let names: Vec<&str> = blocks(&text, "").into_iter().map(|(name, _)| name).collect();
             assert_eq!(names, ["splits", "splits:samples"], "{text}");
-            assert!(places(&text, "").iter().all(|(_, within)| within.is_ok()), "{text}");
+            assert!(blocks(&text, "").iter().all(|(_, within)| within.is_ok()), "{text}");
         }
         assert_eq!(
-            places("<!-- /dramaturg:reading -->", "").len(),
+            blocks("<!-- /dramaturg:reading -->", "").len(),
             1,
             "an end comment without a start comment is found"
         );
@@ -167,13 +167,13 @@ mod tests {
         let text = format!("a\n{}", marked("x", "b"));
         let half = text.replace("<!-- /dramaturg:x -->", "");
         assert_eq!(
-            place(&half, "x").unwrap_err().to_string(),
+            block_range(&half, "x").unwrap_err().to_string(),
             "line 2: the comment `<!-- dramaturg:x -->` has no matching comment; add it, or remove this one"
         );
         assert!(matches!(
-            place(&format!("<!-- /dramaturg:x -->\n{half}"), "x"),
+            block_range(&format!("<!-- /dramaturg:x -->\n{half}"), "x"),
             Err(MarkerError::Half { line: 1, .. })
         ));
-        assert!(matches!(place(&format!("{text}{text}"), "x"), Err(MarkerError::Twice { line: 6, .. })));
+        assert!(matches!(block_range(&format!("{text}{text}"), "x"), Err(MarkerError::Twice { line: 6, .. })));
     }
 }

@@ -82,7 +82,7 @@ pub struct Params {
     /// Whether the data set includes the books' own text: the words of `scenes.dialogue`, `characters.lines`,
     /// `roles.dialogue` and `roles.catchphrases`. If `false`, these are null, offsets into the books are kept, and no
     /// row contains a passage of more than `max_quote_chars` code points of a book, or 40 if that is unset.
-    pub text: bool,
+    pub include_book_text: bool,
     /// A string for detecting whether a model was trained on the data set, such as a GUID. Every row has it in a last
     /// column `canary`, and the card shows it. If unset, there is no such column.
     #[schemars(length(min = 8))]
@@ -95,6 +95,6 @@ pub struct Params {
 impl Default for Params {
     fn default() -> Self {
         let (pretty_name, license, tags, max_quote_chars, canary, vetoes) = Default::default();
-        Self { pretty_name, license, tags, max_quote_chars, text: true, canary, vetoes }
+        Self { pretty_name, license, tags, max_quote_chars, include_book_text: true, canary, vetoes }
     }
 }

@@ -1,5 +1,5 @@
 //! Limits how much of the books' own text goes into a data set: no string contains a longer passage of a book than
-//! allowed, and with `export.text = false` the columns of original text are null.
+//! allowed, and with `export.include_book_text = false` the columns of original text are null.
 //!
 //! Passages are compared by their letters and digits only, so that different line breaks, quotation marks or capitals
 //! do not hide them.
@@ -69,14 +69,14 @@ impl QuoteLimits {
     #[must_use]
     pub fn new(params: &Params, letters: usize) -> Self {
         let stretches = Self::longest(params).map(|longest| Stretches::new(longest, letters));
-        Self { stretches, text: params.text, canary: params.canary.clone() }
+        Self { stretches, text: params.include_book_text, canary: params.canary.clone() }
     }
 
     /// Returns the maximum length of a passage in code points. If it is `None` there is no limit, and books need not be
     /// added.
     #[must_use]
     pub const fn longest(params: &Params) -> Option<u32> {
-        match (params.max_quote_chars, params.text) {
+        match (params.max_quote_chars, params.include_book_text) {
             (None, true) => None,
             (None, false) => Some(PHRASE),
             (Some(longest), _) => Some(longest),
@@ -121,14 +121,14 @@ impl QuoteLimits {
         Ok(frame)
     }
 
-    /// Applies the limits to a column or a part of one. `place` is the dotted path of the field.
-    fn part(&self, series: &Series, place: &str, own: &[&str]) -> PolarsResult<Series> {
-        if own.contains(&place) {
+    /// Applies the limits to a column or a part of one. `path` is the dotted path of the field.
+    fn part(&self, series: &Series, path: &str, own: &[&str]) -> PolarsResult<Series> {
+        if own.contains(&path) {
             return Ok(Series::full_null(series.name().clone(), series.len(), series.dtype()));
         }
         match series.dtype() {
             DataType::String => {
-                let name = place.rsplit('.').next().unwrap_or(place);
+                let name = path.rsplit('.').next().unwrap_or(path);
                 let Some(stretches) = self.stretches.as_ref().filter(|_| !is_name(name)) else {
                     return Ok(series.clone());
                 };
@@ -137,7 +137,7 @@ impl QuoteLimits {
                 Ok(StringChunked::from_iter_options(series.name().clone(), shortened).into_series())
             }
             DataType::List(_) => {
-                let lists = series.list()?.apply_to_inner(&|inner| self.part(&inner, place, own))?;
+                let lists = series.list()?.apply_to_inner(&|inner| self.part(&inner, path, own))?;
                 Ok(lists.into_series())
             }
             DataType::Struct(_) => {
@@ -145,7 +145,7 @@ impl QuoteLimits {
                     .struct_()?
                     .fields_as_series()
                     .iter()
-                    .map(|field| self.part(field, &format!("{place}.{}", field.name()), own))
+                    .map(|field| self.part(field, &format!("{path}.{}", field.name()), own))
                     .collect();
                 let made = StructChunked::from_series(series.name().clone(), series.len(), fields?.iter())?;
                 Ok(made.into_series())
@@ -258,8 +258,8 @@ impl Rolling {
         self.letters.push_back(letter);
         self.hash = self.hash.wrapping_mul(Self::BASE).wrapping_add(letter);
         if self.letters.len() > self.width {
-            let gone = self.letters.pop_front().expect("the window is longer than `width`");
-            self.hash = self.hash.wrapping_sub(gone.wrapping_mul(self.leaving));
+            let removed = self.letters.pop_front().expect("the window is longer than `width`");
+            self.hash = self.hash.wrapping_sub(removed.wrapping_mul(self.leaving));
         }
         (self.letters.len() == self.width).then_some(self.hash)
     }
@@ -357,7 +357,7 @@ mod tests {
 
     #[test]
     fn columns_of_the_books_own_text_stay_out_and_their_places_stay() {
-        let params = Params { text: false, canary: Some("canary 1234".into()), ..Params::default() };
+        let params = Params { include_book_text: false, canary: Some("canary 1234".into()), ..Params::default() };
         let mut rights = QuoteLimits::new(&params, 1);
         let records = records();
         let scene = &records.scenes[0];

@@ -167,8 +167,8 @@ pub(super) fn section(tallies: &BTreeMap<Language, RoleTally>) -> String {
         .to_owned();
     for (language, tally) in tallies {
         let RoleTally { roles, held_out, candidates, filtered, removed, .. } = tally;
-        let told = |overlap: Overlap| format!("{} of {}, {:.2}", overlap.alike, overlap.test, overlap.highest);
-        let [specific, general, by_role] = [tally.specific, tally.general, tally.by_role].map(told);
+        let overlap_text = |overlap: Overlap| format!("{} of {}, {:.2}", overlap.alike, overlap.test, overlap.highest);
+        let [specific, general, by_role] = [tally.specific, tally.general, tally.by_role].map(overlap_text);
         let _ = writeln!(
             text,
             "| {language} | {roles} | {held_out} | {candidates} | {filtered} | {removed} | {specific} | {general} | {by_role} |"

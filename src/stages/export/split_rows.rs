@@ -47,7 +47,7 @@ impl RowGroups {
     /// Returns the last group, if any, and the facts for the card.
     #[must_use]
     pub fn end(self, name: &str) -> (Option<DataFrame>, SplitRows) {
-        let told = SplitRows { name: name.to_owned(), rows: self.rows, bytes: self.bytes.total() };
-        (self.group.map(|(rest, _)| rest), told)
+        let written = SplitRows { name: name.to_owned(), rows: self.rows, bytes: self.bytes.total() };
+        (self.group.map(|(rest, _)| rest), written)
     }
 }

@@ -28,7 +28,7 @@ pub struct RoleContext {
     /// Grades and describes roles, and writes questions and answers.
     pub instructor: Arc<Model>,
     /// Plays the roles.
-    pub player: Arc<Model>,
+    pub role_player: Arc<Model>,
     /// The stage's settings.
     pub params: Params,
     /// The run's seed.
@@ -293,7 +293,7 @@ async fn replies(
     let draws: Vec<(usize, u32)> =
         (0..own.len()).flat_map(|place| (0..params.replies).map(move |n| (place, n))).collect();
     // The data is not part of a request; the offline engine needs it, also when it stands in for a server in a dry run.
-    let is_offline = !context.player.is_served() || context.player.session().dry_run().is_some();
+    let is_offline = !context.role_player.is_served() || context.role_player.session().dry_run().is_some();
     let material = if is_offline { material(role, &own) } else { vec![OfflineMaterial::default(); own.len()] };
     let (own, exchanges, material) = (&own, &exchanges, &material);
     let asked = stream::iter(draws).map(|(place, n)| {
@@ -312,9 +312,9 @@ async fn replies(
                 material: material[place].clone(),
             };
             // The request does not contain this data, so the draw must distinguish it.
-            let offline_data = (!context.player.is_served()).then(|| ask.material.hash());
+            let offline_data = (!context.role_player.is_served()).then(|| ask.material.hash());
             let call = RoleCall::General { instruction: general.id.clone(), reply: n, offline_data };
-            let answer = context.player.ask(&ask, &Draw::role(&role.id, call)).await;
+            let answer = context.role_player.ask(&ask, &Draw::role(&role.id, call)).await;
             done();
             (place, n, answer)
         }
@@ -356,7 +356,7 @@ async fn replies(
             generated,
             baseline,
             form,
-            model: context.player.id().to_owned(),
+            model: context.role_player.id().to_owned(),
             role_id: role.id.clone(),
             instruction: general.id.clone(),
             role_split: None,

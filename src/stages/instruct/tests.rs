@@ -75,7 +75,7 @@ fn small() -> Params {
 fn worked(params: &Params, language: Language, journal: &Arc<Memory>) -> RoleOutput {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let model = model(journal);
-    let context = RoleContext { instructor: model.clone(), player: model, params: params.clone(), seed: 7 };
+    let context = RoleContext { instructor: model.clone(), role_player: model, params: params.clone(), seed: 7 };
     let role = spoken(language, params);
     let instruction = match language {
         Language::En => ("Why does salt melt ice?", "It lowers the freezing point."),

@@ -7,8 +7,9 @@ use crate::cli::exit::Exit;
 use crate::cli::output::control_chars::visible;
 use crate::cli::output::{diagnostics, table};
 use crate::cli::{Terminal, to_stderr};
+use crate::dataset::split::SPLITTABLE_CONFIGS;
 use crate::dataset::split::{Relation, Report, UNUSED};
-use crate::dataset::{CONFIGS, SplitError, SplitOutcome};
+use crate::dataset::{SplitError, SplitOutcome};
 use crate::stages::export::thousands;
 use crate::store::StoreError;
 
@@ -80,7 +81,7 @@ pub(super) fn text(arguments: &SplitArguments, done: &SplitOutcome) -> String {
 pub(super) fn print_error(error: &SplitError) -> Exit {
     let hint = match error {
         SplitError::NoConfig { has, .. } if has.is_empty() => {
-            Some(format!("configs that can be split: {}", list(&CONFIGS)))
+            Some(format!("configs that can be split: {}", list(&SPLITTABLE_CONFIGS)))
         }
         SplitError::NoConfig { has, .. } => Some(format!("available configs: {}", list(has))),
         SplitError::NoColumn { has, column, .. } => Some(match nearest(column, has) {

@@ -36,7 +36,7 @@ pub(super) fn limitations(params: &Params, about: &CardMetadata) -> String {
 /// Describes how much of the books' own text the rows contain, and under which licences.
 fn own_text(params: &Params, about: &CardMetadata) -> String {
     let mut text = String::from("- ");
-    if !params.text {
+    if !params.include_book_text {
         text.push_str(
             "The books' own text was left out: the words of `scenes.dialogue`, `characters.lines`, `roles.dialogue` \
              and `roles.catchphrases` are null. `start` and `end` of an utterance are its offsets, in code points of \

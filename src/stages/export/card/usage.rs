@@ -45,7 +45,7 @@ pub(super) fn columns(tables: &[Table]) -> String {
         "## Columns\n\nAll columns are nullable. `column[].field` is a field of the structs in a list.\n".to_owned();
     for (config, splits) in configs(tables) {
         let counts = row_counts(splits.iter().map(|table| (table.split, table.rows)));
-        let counts = marked(&markers::counts_place(config), &format!("\n{counts}\n\n"));
+        let counts = marked(&markers::counts_block(config), &format!("\n{counts}\n\n"));
         let _ = write!(text, "\n### `{config}`\n\n{counts}\n");
         text.push_str("| column | type | meaning |\n|---|---|---|\n");
         for note in notes(config, &splits[0].columns) {

@@ -142,7 +142,7 @@ impl Agreement {
 struct ShowCandidate {
     is_left_out: bool,
     /// A random number from the seed and the id.
-    lot: u64,
+    random_rank: u64,
     id: String,
     dimensions: BTreeSet<String>,
 }
@@ -225,7 +225,7 @@ impl ReportStatistics {
                 let agreement = self.judges.entry(verdict.judge.clone()).or_default();
                 agreement.turns += 1;
                 agreement.same_dimension += u64::from(verdict.dimension == *dimension);
-                if let Some(row) = agreement.scores.get_mut(place(score)) {
+                if let Some(row) = agreement.scores.get_mut(score_index(score)) {
                     add(row, verdict.score);
                 }
             }
@@ -237,11 +237,12 @@ impl ReportStatistics {
 
     /// Adds a conversation to the candidates for the report.
     fn choose(&mut self, conversation: &Conversation, dimensions: BTreeSet<String>) {
-        let lot = seeded(self.seed, &["report", &conversation.id]).next_u64();
-        let choice = ShowCandidate { is_left_out: !conversation.kept, lot, id: conversation.id.clone(), dimensions };
+        let random_rank = seeded(self.seed, &["report", &conversation.id]).next_u64();
+        let choice =
+            ShowCandidate { is_left_out: !conversation.kept, random_rank, id: conversation.id.clone(), dimensions };
         let choices = self.choices.entry((conversation.language, conversation.character_id.clone())).or_default();
-        let place = choices.partition_point(|other| *other < choice);
-        choices.insert(place, choice);
+        let position = choices.partition_point(|other| *other < choice);
+        choices.insert(position, choice);
         choices.truncate(SHOWN);
     }
 
@@ -255,7 +256,9 @@ impl ReportStatistics {
             queues.entry(*language).or_default().characters.push(choices.iter().collect());
         }
         for queue in queues.values_mut() {
-            queue.characters.sort_by_key(|choices| choices.first().map(|choice| (choice.is_left_out, choice.lot)));
+            queue
+                .characters
+                .sort_by_key(|choices| choices.first().map(|choice| (choice.is_left_out, choice.random_rank)));
         }
         let mut shown = Vec::new();
         while shown.len() < SHOWN {
@@ -327,12 +330,12 @@ impl OrderCounts {
 
 /// Counts a σ; values outside 1 to 5 are ignored.
 fn add(scores: &mut Scores, score: u8) {
-    if let Some(count) = scores.get_mut(place(score)) {
+    if let Some(count) = scores.get_mut(score_index(score)) {
         *count += 1;
     }
 }
 
-fn place(score: u8) -> usize {
+fn score_index(score: u8) -> usize {
     usize::from(score).wrapping_sub(1)
 }
 

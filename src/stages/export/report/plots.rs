@@ -76,8 +76,8 @@ pub(super) fn columns(bars: &[(String, u64)], axis: &str, of: &str) -> String {
             .draw()?;
         chart.draw_series(bars.iter().enumerate().map(|(at, (_, count))| {
             let end = if at + 1 == bars.len() { SegmentValue::Last } else { SegmentValue::Exact(at + 1) };
-            let place = [(SegmentValue::Exact(at), 0), (end, *count)];
-            let mut bar = Rectangle::new(place, ONE.filled());
+            let corners = [(SegmentValue::Exact(at), 0), (end, *count)];
+            let mut bar = Rectangle::new(corners, ONE.filled());
             bar.set_margin(0, 0, 2, 2);
             bar
         }))?;
@@ -108,8 +108,8 @@ pub(super) fn stacks(rows: &[(String, Vec<u64>)], palette: Palette, are_shares: 
                 let share = (part * 100 + whole / 2) / whole;
                 if are_shares && right - left > 34 {
                     let ink = if *is_dark { ON_DARK } else { ON_PALE };
-                    let place = (i32::midpoint(left, right), middle);
-                    root.draw(&Text::new(format!("{share} %"), place, at(&font(15, ink), HPos::Center)))?;
+                    let position = (i32::midpoint(left, right), middle);
+                    root.draw(&Text::new(format!("{share} %"), position, at(&font(15, ink), HPos::Center)))?;
                 }
             }
             let end = if are_shares { along(1, 1) } else { along(sum, most) } + 6;
@@ -136,8 +136,8 @@ fn font(size: u32, colour: RGBColor) -> TextStyle<'static> {
     ("sans-serif", size).into_font().color(&colour)
 }
 
-fn at(style: &TextStyle<'static>, place: HPos) -> TextStyle<'static> {
-    style.pos(Pos::new(place, VPos::Center))
+fn at(style: &TextStyle<'static>, alignment: HPos) -> TextStyle<'static> {
+    style.pos(Pos::new(alignment, VPos::Center))
 }
 
 /// Cuts a label to the available width.

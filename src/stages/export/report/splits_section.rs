@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::sanitize::line;
 use crate::stages::export::amounts::thousands;
-use crate::stages::export::markers::{MarkerError, marked, places, replaced, splits_place as name};
+use crate::stages::export::markers::{MarkerError, blocks, marked, replaced, splits_block as name};
 use crate::stages::export::split_rows::SplitRows;
 use crate::stages::export::tally::Table;
 
@@ -47,7 +47,7 @@ pub fn report_lists_splits<'a>(
     splits: impl Iterator<Item = (&'a str, usize)>,
 ) -> Result<Option<bool>, MarkerError> {
     let wanted = name(config);
-    match places(html, &wanted).into_iter().find(|(name, _)| *name == wanted) {
+    match blocks(html, &wanted).into_iter().find(|(name, _)| *name == wanted) {
         None => Ok(None),
         Some((_, within)) => {
             // A run may list its splits in another order.
@@ -107,25 +107,26 @@ mod tests {
         let first = |config, split, count| marked(&name(config), &rows(config, [(split, count)].into_iter()));
         let html = format!("<table>\n{}{}</table>", first("samples", "test", 1200), first("scenes", "train", 3));
         let section = "Divided by <hand> with `seed` 0. 按人物。\n\n| a |\n";
-        let told = update_report(&html, "samples", &splits(&[("dev", 200), ("test", 1000)]), section)
+        let updated = update_report(&html, "samples", &splits(&[("dev", 200), ("test", 1000)]), section)
             .unwrap()
             .expect("the block exists");
         assert!(
-            told.contains("Divided by &lt;hand&gt; with <code>seed</code> 0. 按人物。</td>") && !told.contains("| a |")
+            updated.contains("Divided by &lt;hand&gt; with <code>seed</code> 0. 按人物。</td>")
+                && !updated.contains("| a |")
         );
-        assert!(told.ends_with(&format!("{}</table>", first("scenes", "train", 3))));
-        let tells = |config, splits: &[(&str, usize)]| {
-            report_lists_splits(&told, config, splits.iter().map(|(split, rows)| (*split, *rows))).unwrap()
+        assert!(updated.ends_with(&format!("{}</table>", first("scenes", "train", 3))));
+        let lists = |config, splits: &[(&str, usize)]| {
+            report_lists_splits(&updated, config, splits.iter().map(|(split, rows)| (*split, *rows))).unwrap()
         };
-        assert_eq!(tells("samples", &[("dev", 200), ("test", 1000)]), Some(true));
-        assert_eq!(tells("samples", &[("test", 1000), ("dev", 200)]), Some(true), "the order does not matter");
-        assert_eq!(tells("samples", &[("dev", 200)]), Some(false));
-        assert_eq!(tells("samples", &[("test", 1200)]), Some(false));
-        assert_eq!((tells("scenes", &[("train", 3)]), tells("roles", &[])), (Some(true), None));
+        assert_eq!(lists("samples", &[("dev", 200), ("test", 1000)]), Some(true));
+        assert_eq!(lists("samples", &[("test", 1000), ("dev", 200)]), Some(true), "the order does not matter");
+        assert_eq!(lists("samples", &[("dev", 200)]), Some(false));
+        assert_eq!(lists("samples", &[("test", 1200)]), Some(false));
+        assert_eq!((lists("scenes", &[("train", 3)]), lists("roles", &[])), (Some(true), None));
         let once =
-            update_report(&told, "samples", &splits(&[("test", 1200)]), section).unwrap().expect("the block exists");
+            update_report(&updated, "samples", &splits(&[("test", 1200)]), section).unwrap().expect("the block exists");
         let again = update_report(&once, "samples", &splits(&[("dev", 200), ("test", 1000)]), section).unwrap();
-        assert_eq!(again, Some(told));
+        assert_eq!(again, Some(updated));
         assert_eq!(update_report(&html, "roles", &[], "").unwrap(), None);
         assert!(update_report(&html.replace("<!-- /", "<!-- "), "samples", &[], "").is_err());
     }
