@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::rejects_diff::{LeftOutChanges, left_out};
+use super::rejects_diff::{RejectChanges, reject_counts};
 use crate::dataset::error::DatasetError;
 use crate::store::{self, Digests, StoreError};
 
@@ -39,15 +39,15 @@ pub struct Changes {
     /// Models, by their part.
     pub models: Vec<Change>,
     /// Rows, by config and split.
-    pub rows: Vec<Moved>,
+    pub rows: Vec<CountChange>,
     /// Samples, by language and dimension.
-    pub balance: Vec<Moved>,
+    pub balance: Vec<CountChange>,
     /// Number of rejected items, by stage and reason.
-    pub rejected: Vec<Moved>,
+    pub rejected: Vec<CountChange>,
     /// Ids that only one of the runs rejected, by stage and reason; reasons without a difference are omitted.
-    pub left_out: BTreeMap<String, LeftOutChanges>,
+    pub left_out: BTreeMap<String, RejectChanges>,
     /// Calls, requests and tokens.
-    pub calls: Vec<Moved>,
+    pub calls: Vec<CountChange>,
     /// USD of the first and second run; null if a price is unknown.
     pub usd: (Option<f64>, Option<f64>),
     /// Rows by config; configs without a difference are omitted.
@@ -67,7 +67,7 @@ pub struct Change {
 
 /// A count that differs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Moved {
+pub struct CountChange {
     /// What is counted.
     pub name: String,
     /// The count in the first run.
@@ -95,13 +95,13 @@ pub struct RowChanges {
 pub fn changes(before: &Path, after: &Path) -> Result<Changes, DatasetError> {
     let (one, other) = (manifest(before)?, manifest(after)?);
     let texts = |pointer: &str| changed(&strings(one.pointer(pointer)), &strings(other.pointer(pointer)));
-    let counts = |pointer: &str| moved(&numbers(one.pointer(pointer)), &numbers(other.pointer(pointer)));
+    let counts = |pointer: &str| count_changes(&numbers(one.pointer(pointer)), &numbers(other.pointer(pointer)));
     let inputs = |manifest: &Value| -> BTreeMap<String, String> {
         let names = ["version", "seed", "limit", "dimensions", "pool", "roles", "vetoes"];
-        names.into_iter().filter_map(|name| Some((name.to_owned(), plain(manifest.get(name)?)?))).collect()
+        names.into_iter().filter_map(|name| Some((name.to_owned(), as_text(manifest.get(name)?)?))).collect()
     };
     let calls = |manifest: &Value| -> BTreeMap<String, u64> {
-        let places = [
+        let entries = [
             ("calls", "/calls"),
             ("requests", "/requests"),
             ("re-asks", "/reasks"),
@@ -109,10 +109,10 @@ pub fn changes(before: &Path, after: &Path) -> Result<Changes, DatasetError> {
             ("completion tokens", "/tokens/completion"),
         ];
         let count = |pointer| manifest.pointer(pointer).and_then(Value::as_u64).unwrap_or_default();
-        places.into_iter().map(|(name, pointer)| (name.to_owned(), count(pointer))).collect()
+        entries.into_iter().map(|(name, pointer)| (name.to_owned(), count(pointer))).collect()
     };
     let books = |manifest: &Value| {
-        let mut books = listed(manifest, "books", "slug", |book| plain(&book["blake3"]));
+        let mut books = listed(manifest, "books", "slug", |book| as_text(&book["blake3"]));
         books.extend(strings(manifest.get("scripts")));
         books
     };
@@ -120,11 +120,14 @@ pub fn changes(before: &Path, after: &Path) -> Result<Changes, DatasetError> {
         let parts = manifest["cast"].as_array().into_iter().flatten();
         let mut models: BTreeMap<String, String> = BTreeMap::new();
         for part in parts {
-            let told =
-                format!("{} ({})", plain(&part["model"]).unwrap_or_default(), plain(&part["id"]).unwrap_or_default());
-            let model = models.entry(plain(&part["part"]).unwrap_or_default()).or_default();
+            let text = format!(
+                "{} ({})",
+                as_text(&part["model"]).unwrap_or_default(),
+                as_text(&part["id"]).unwrap_or_default()
+            );
+            let model = models.entry(as_text(&part["part"]).unwrap_or_default()).or_default();
             model.push_str(if model.is_empty() { "" } else { ", " });
-            model.push_str(&told);
+            model.push_str(&text);
         }
         models
     };
@@ -134,7 +137,7 @@ pub fn changes(before: &Path, after: &Path) -> Result<Changes, DatasetError> {
         let rows = |run: &Path| store::digests(&run.join("dataset"), config, key, wanted);
         let (one, other) = (rows(before)?, rows(after)?);
         if config == "samples" {
-            balance = moved(&balance_of(&one), &balance_of(&other));
+            balance = count_changes(&balance_of(&one), &balance_of(&other));
         }
         let changes = RowChanges::between(&one, &other);
         if changes.differ() {
@@ -152,8 +155,8 @@ pub fn changes(before: &Path, after: &Path) -> Result<Changes, DatasetError> {
         rows: counts("/rows"),
         balance,
         rejected: counts("/rejected"),
-        left_out: LeftOutChanges::between(&left_out(before)?, &left_out(after)?),
-        calls: moved(&calls(&one), &calls(&other)),
+        left_out: RejectChanges::between(&reject_counts(before)?, &reject_counts(after)?),
+        calls: count_changes(&calls(&one), &calls(&other)),
         usd: (one["usd"].as_f64(), other["usd"].as_f64()),
         tables,
     })
@@ -177,9 +180,10 @@ impl RowChanges {
     fn between(one: &Digests, other: &Digests) -> Self {
         let mut changes = Self::default();
         let names: BTreeSet<&String> = one.columns.iter().chain(&other.columns).collect();
-        let place = |digests: &Digests, name: &String| digests.columns.iter().position(|column| column == name);
+        let column_index = |digests: &Digests, name: &String| digests.columns.iter().position(|column| column == name);
         // A column that only one run has differs in every row.
-        let places: Vec<_> = names.into_iter().map(|name| (name, place(one, name), place(other, name))).collect();
+        let entries: Vec<_> =
+            names.into_iter().map(|name| (name, column_index(one, name), column_index(other, name))).collect();
         for (id, row) in &one.rows {
             let Some(now) = other.rows.get(id) else {
                 changes.removed.push(id.clone());
@@ -188,7 +192,7 @@ impl RowChanges {
             let differs = |(_, before, after): &&(&String, Option<usize>, Option<usize>)| {
                 before.map(|at| row.columns[at]) != after.map(|at| now.columns[at])
             };
-            let mut columns: Vec<String> = places.iter().filter(differs).map(|(name, ..)| (*name).clone()).collect();
+            let mut columns: Vec<String> = entries.iter().filter(differs).map(|(name, ..)| (*name).clone()).collect();
             if row.split != now.split {
                 columns.push("split".to_owned());
             }
@@ -219,12 +223,12 @@ pub(crate) fn manifest(run: &Path) -> Result<Value, StoreError> {
 
 /// Returns all keys of a run's configuration, dotted, with their values as TOML. The run's name is not compared.
 fn configuration(manifest: &Value) -> BTreeMap<String, String> {
-    fn walk(key: &str, value: &toml::Value, keys: &mut BTreeMap<String, String>) {
+    fn add_keys(key: &str, value: &toml::Value, keys: &mut BTreeMap<String, String>) {
         match value {
             toml::Value::Table(table) if !table.is_empty() => {
                 for (name, value) in table {
                     let key = if key.is_empty() { name.clone() } else { format!("{key}.{name}") };
-                    walk(&key, value, keys);
+                    add_keys(&key, value, keys);
                 }
             }
             value => drop(keys.insert(key.to_owned(), value.to_string())),
@@ -233,7 +237,7 @@ fn configuration(manifest: &Value) -> BTreeMap<String, String> {
     let text = manifest["configuration"].as_str().unwrap_or_default();
     let mut keys = BTreeMap::new();
     if let Ok(table) = toml::from_str::<toml::Table>(text) {
-        walk("", &toml::Value::Table(table), &mut keys);
+        add_keys("", &toml::Value::Table(table), &mut keys);
     }
     keys.remove("name");
     keys
@@ -250,7 +254,7 @@ fn balance_of(samples: &Digests) -> BTreeMap<String, u64> {
 /// Returns the entries of an object as texts.
 fn strings(value: Option<&Value>) -> BTreeMap<String, String> {
     let object = value.and_then(Value::as_object).into_iter().flatten();
-    object.filter_map(|(name, value)| Some((name.clone(), plain(value)?))).collect()
+    object.filter_map(|(name, value)| Some((name.clone(), as_text(value)?))).collect()
 }
 
 /// Returns the counts of a nested object, by both keys.
@@ -266,11 +270,11 @@ fn numbers(value: Option<&Value>) -> BTreeMap<String, u64> {
 /// Returns a property of each entry of a list, by name.
 fn listed(manifest: &Value, list: &str, name: &str, of: impl Fn(&Value) -> Option<String>) -> BTreeMap<String, String> {
     let entries = manifest[list].as_array().into_iter().flatten();
-    entries.filter_map(|entry| Some((plain(&entry[name])?, of(entry)?))).collect()
+    entries.filter_map(|entry| Some((as_text(&entry[name])?, of(entry)?))).collect()
 }
 
 /// Returns a value as text, or `None` for null.
-fn plain(value: &Value) -> Option<String> {
+fn as_text(value: &Value) -> Option<String> {
     match value {
         Value::Null => None,
         Value::String(text) => Some(text.clone()),
@@ -285,11 +289,12 @@ fn changed(one: &BTreeMap<String, String>, other: &BTreeMap<String, String>) -> 
     names.into_iter().map(change).filter(|change| change.before != change.after).collect()
 }
 
-fn moved(one: &BTreeMap<String, u64>, other: &BTreeMap<String, u64>) -> Vec<Moved> {
+fn count_changes(one: &BTreeMap<String, u64>, other: &BTreeMap<String, u64>) -> Vec<CountChange> {
     let names: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
     let count = |counts: &BTreeMap<String, u64>, name: &String| counts.get(name).copied().unwrap_or_default();
-    let moved = |name: &String| Moved { name: name.clone(), before: count(one, name), after: count(other, name) };
-    names.into_iter().map(moved).filter(|moved| moved.before != moved.after).collect()
+    let count_changes =
+        |name: &String| CountChange { name: name.clone(), before: count(one, name), after: count(other, name) };
+    names.into_iter().map(count_changes).filter(|count_changes| count_changes.before != count_changes.after).collect()
 }
 
 #[cfg(test)]
@@ -335,7 +340,7 @@ mod tests {
         let manifest = |text: &str| json!({ "configuration": text });
         let one = configuration(&manifest("name = 'a'\nseed = 7\n[simulate]\ntau = 3\n[models.'作者']\nmodel = 'm'\n"));
         let other = configuration(&manifest("name = 'b'\nseed = 7\n[simulate]\ntau = 10\nbatch_size = 2\n"));
-        let told: Vec<String> = changed(&one, &other)
+        let text: Vec<String> = changed(&one, &other)
             .into_iter()
             .map(|Change { name, before, after }| format!("{name} {before:?} {after:?}"))
             .collect();
@@ -344,6 +349,6 @@ mod tests {
             "simulate.batch_size None Some(\"2\")",
             "simulate.tau Some(\"3\") Some(\"10\")",
         ];
-        assert_eq!(told, expected);
+        assert_eq!(text, expected);
     }
 }

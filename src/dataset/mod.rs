@@ -16,9 +16,9 @@ pub use card_update::{CardError, CardRows, ConfigSplits, read_card_rows, update_
 pub use convert::{
     ConfigFrame, FormattedRows, ROLE_CONFIGS, RoleConversion, RoleFormat, TableConversion, TableFormat, convert_tables,
 };
-pub use diff::{Change, Changes, Moved, RowChanges, changes};
+pub use diff::{Change, Changes, CountChange, RowChanges, changes};
 pub use error::DatasetError;
 pub use pool::{AdditionError, PoolCheck, check_pool, own_scenes, pool_path};
-pub use rejects_diff::LeftOutChanges;
+pub use rejects_diff::RejectChanges;
 pub use split::{SplitError, SplitOptions, SplitOutcome, split_dataset};
 pub use validate::{Audit, AuditFinding, Remedy, audit};

@@ -9,7 +9,7 @@ use crate::store::{self, StoreError};
 
 /// Differences in the rejects of one reason.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct LeftOutChanges {
+pub struct RejectChanges {
     /// Number of entries in both runs.
     pub same: u64,
     /// Ids rejected only by the second run; an id is repeated if it is rejected several times more.
@@ -19,21 +19,21 @@ pub struct LeftOutChanges {
 }
 
 /// Number of rejects by id, by stage and reason.
-pub(crate) type LeftOut = BTreeMap<String, BTreeMap<String, u64>>;
+pub(crate) type RejectCounts = BTreeMap<String, BTreeMap<String, u64>>;
 
 /// Reads the rejects of a run.
-pub(crate) fn left_out(run: &Path) -> Result<LeftOut, StoreError> {
-    let mut left_out = LeftOut::new();
+pub(crate) fn reject_counts(run: &Path) -> Result<RejectCounts, StoreError> {
+    let mut reject_counts = RejectCounts::new();
     store::each_texts(&run.join("dataset"), "rejected", &["stage", "reason", "id"], |texts| {
         let [stage, reason, id] = texts else { return };
-        *left_out.entry(format!("{stage} {reason}")).or_default().entry(id.clone()).or_default() += 1;
+        *reject_counts.entry(format!("{stage} {reason}")).or_default().entry(id.clone()).or_default() += 1;
     })?;
-    Ok(left_out)
+    Ok(reject_counts)
 }
 
-impl LeftOutChanges {
+impl RejectChanges {
     /// Compares the rejects of two runs; reasons without a difference are omitted.
-    pub(crate) fn between(one: &LeftOut, other: &LeftOut) -> BTreeMap<String, Self> {
+    pub(crate) fn between(one: &RejectCounts, other: &RejectCounts) -> BTreeMap<String, Self> {
         let names: BTreeSet<&String> = one.keys().chain(other.keys()).collect();
         let none = BTreeMap::new();
         let mut all = BTreeMap::new();
@@ -62,22 +62,26 @@ mod tests {
 
     #[test]
     fn what_was_left_out_is_compared_by_stage_reason_and_id() {
-        let left_out = |entries: &[(&str, &str)]| {
-            let mut left_out = LeftOut::new();
+        let reject_counts = |entries: &[(&str, &str)]| {
+            let mut reject_counts = RejectCounts::new();
             for (name, id) in entries {
-                *left_out.entry((*name).to_owned()).or_default().entry((*id).to_owned()).or_default() += 1;
+                *reject_counts.entry((*name).to_owned()).or_default().entry((*id).to_owned()).or_default() += 1;
             }
-            left_out
+            reject_counts
         };
-        let one =
-            left_out(&[("extract thin", "a"), ("extract thin", "雨"), ("simulate quality", "t"), ("select x", "s")]);
+        let one = reject_counts(&[
+            ("extract thin", "a"),
+            ("extract thin", "雨"),
+            ("simulate quality", "t"),
+            ("select x", "s"),
+        ]);
         let other =
-            left_out(&[("extract thin", "雨"), ("extract thin", "雨"), ("extract thin", "b"), ("select x", "s")]);
-        let changes = LeftOutChanges::between(&one, &other);
+            reject_counts(&[("extract thin", "雨"), ("extract thin", "雨"), ("extract thin", "b"), ("select x", "s")]);
+        let changes = RejectChanges::between(&one, &other);
         assert_eq!(changes.keys().collect::<Vec<_>>(), ["extract thin", "simulate quality"]);
         let thin = &changes["extract thin"];
         assert_eq!((thin.same, thin.added.join(" "), thin.removed.join(" ")), (1, "b 雨".into(), "a".into()));
         assert_eq!(changes["simulate quality"].removed, ["t"]);
-        assert!(LeftOutChanges::between(&one, &one).is_empty());
+        assert!(RejectChanges::between(&one, &one).is_empty());
     }
 }

@@ -2,7 +2,7 @@
 //! attributes in public texts.
 
 use super::pool::scene_checks::SceneFault;
-use super::validate::{tells, told};
+use super::validate::{is_recognizable, without_final_marks};
 use crate::schema::{Scene, Visibility};
 use crate::text::{find_mojibake, secrets};
 
@@ -19,12 +19,12 @@ pub(crate) fn of_text(text: &str) -> impl Iterator<Item = (&'static str, String)
 }
 
 /// Returns the problems of a scene's texts, in the order of its fields.
-pub(crate) fn blemishes(scene: &Scene) -> Vec<SceneFault> {
+pub(crate) fn text_faults(scene: &Scene) -> Vec<SceneFault> {
     let mut faults = Vec::new();
     each_text(scene, &mut |pointer, text| {
         faults.extend(of_text(text).map(|(check, message)| SceneFault::found(check, pointer.to_string(), message)));
     });
-    given_away(scene, &mut faults);
+    private_values(scene, &mut faults);
     faults
 }
 
@@ -44,14 +44,14 @@ pub(crate) fn in_comments(text: &str, scene: &Scene) -> Vec<SceneFault> {
 }
 
 /// Reports private attributes in the texts that all participants of a scene see.
-fn given_away(scene: &Scene, faults: &mut Vec<SceneFault>) {
+fn private_values(scene: &Scene, faults: &mut Vec<SceneFault>) {
     let public = || scene.characters.iter().flat_map(|member| &member.profile);
     let public = || public().filter(|attribute| attribute.visibility == Visibility::Public);
     for member in &scene.characters {
         for attribute in member.profile.iter().filter(|attribute| attribute.visibility == Visibility::Private) {
-            let value = told(&attribute.value);
+            let value = without_final_marks(&attribute.value);
             // Values in a public profile are not private.
-            if !tells(value) || public().any(|other| other.value.contains(value)) {
+            if !is_recognizable(value) || public().any(|other| other.value.contains(value)) {
                 continue;
             }
             for (pointer, text) in [("/worldview", &scene.worldview), ("/situation", &scene.situation)] {
@@ -132,15 +132,15 @@ mod tests {
         serde_json::from_value(text).expect("a scene")
     }
 
-    fn told(scene: &Scene) -> Vec<(&'static str, String)> {
-        blemishes(scene).into_iter().map(|fault| (fault.check, fault.pointer)).collect()
+    fn found_in(scene: &Scene) -> Vec<(&'static str, String)> {
+        text_faults(scene).into_iter().map(|fault| (fault.check, fault.pointer)).collect()
     }
 
     #[test]
     fn whatever_field_holds_it_it_is_found_there() {
         let key = format!("sk-{}", "aB3dE5fG7hJ9kL1mN2pQ4rS6");
         for language in Language::ALL {
-            assert_eq!(told(&scene(language)), []);
+            assert_eq!(found_in(&scene(language)), []);
             let mut places = Vec::new();
             each_text(&scene(language), &mut |pointer, _| places.push(pointer.to_string()));
             for place in &places {
@@ -149,8 +149,8 @@ mod tests {
                     let slot = value.pointer_mut(place).expect("each text has its place");
                     *slot = format!("{}，{planted}", slot.as_str().expect("a text")).into();
                     let changed: Scene = serde_json::from_value(value).expect("a scene");
-                    let told = told(&changed);
-                    assert_eq!(told, [(check, place.clone())], "{planted:?} in {place}");
+                    let found_in = found_in(&changed);
+                    assert_eq!(found_in, [(check, place.clone())], "{planted:?} in {place}");
                 }
             }
             assert_eq!(places.len(), 22);
@@ -166,14 +166,14 @@ mod tests {
                 let mut scene = sound.clone();
                 let text = if place == 0 { &mut scene.worldview } else { &mut scene.situation };
                 text.push_str(&value);
-                assert_eq!(told(&scene), [("private", field.to_owned())]);
+                assert_eq!(found_in(&scene), [("private", field.to_owned())]);
                 // A value that is also public is not private.
                 scene.characters[1].profile[0].value = format!("{value}!");
-                assert_eq!(told(&scene), []);
+                assert_eq!(found_in(&scene), []);
             }
             let mut aloud = sound.clone();
             aloud.dialogue[0].speech = Some(value);
-            assert_eq!(told(&aloud), [], "characters may reveal their own secrets");
+            assert_eq!(found_in(&aloud), [], "characters may reveal their own secrets");
         }
     }
 

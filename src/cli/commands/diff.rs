@@ -8,7 +8,7 @@ use crate::cli::exit::Exit;
 use crate::cli::output::control_chars::visible;
 use crate::cli::output::diagnostics;
 use crate::cli::{Terminal, to_stderr, to_stdout};
-use crate::dataset::{Change, Changes, LeftOutChanges, Moved, RowChanges};
+use crate::dataset::{Change, Changes, CountChange, RejectChanges, RowChanges};
 use crate::pipeline::RunError;
 use crate::stages::export::{dollars, thousands};
 use crate::store::StoreError;
@@ -65,7 +65,7 @@ fn text(changes: &Changes) -> String {
     ];
     for (heading, counts) in counts.iter().filter(|(_, counts)| !counts.is_empty()) {
         let _ = writeln!(text, "{heading}");
-        for Moved { name, before, after } in *counts {
+        for CountChange { name, before, after } in *counts {
             let sign = if after > before { '+' } else { '−' };
             let by = thousands(after.abs_diff(*before));
             let _ = writeln!(text, "  {}  {} → {} ({sign}{by})", visible(name), thousands(*before), thousands(*after));
@@ -77,7 +77,7 @@ fn text(changes: &Changes) -> String {
     for (config, rows) in &changes.tables {
         text.push_str(&describe_rows(config, rows));
     }
-    for (reason, LeftOutChanges { same, added, removed }) in &changes.left_out {
+    for (reason, RejectChanges { same, added, removed }) in &changes.left_out {
         let [new, gone] = [added, removed].map(|ids| thousands(ids.len() as u64));
         let (reason, same) = (visible(reason), thousands(*same));
         let _ = writeln!(text, "rejected, {reason}: {new} added, {gone} removed, {same} unchanged");
@@ -161,10 +161,10 @@ mod tests {
                 change("cast.judges", None, Some("[\"b\"]")),
             ],
             books: vec![change("tide", Some(&hash), Some(&"1e".repeat(32))), change("fog", None, Some(&hash))],
-            rows: vec![Moved { name: "samples test".into(), before: 1259, after: 259 }],
+            rows: vec![CountChange { name: "samples test".into(), before: 1259, after: 259 }],
             left_out: BTreeMap::from([(
                 "extract no_dialogue".to_owned(),
-                LeftOutChanges { same: 1200, added: ids(4), removed: vec!["b@1".to_owned()] },
+                RejectChanges { same: 1200, added: ids(4), removed: vec!["b@1".to_owned()] },
             )]),
             usd: (Some(1.5), None),
             tables: BTreeMap::from([(

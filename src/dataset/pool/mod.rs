@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use self::scene_checks::{SceneFault, faults, names};
-use super::text_checks::{blemishes, in_comments, of_text};
+use super::text_checks::{in_comments, of_text, text_faults};
 use crate::config::document::Finding;
 use crate::config::document::problems::nearest;
 use crate::config::document::{Document, dotted, schema_check};
@@ -72,7 +72,7 @@ pub enum AdditionError {
 }
 
 /// What the first pass keeps of a scene.
-struct Seen {
+struct ScannedScene {
     id: Option<SceneId>,
     /// Number of problems in the scene itself.
     faults: usize,
@@ -81,7 +81,7 @@ struct Seen {
 
 /// The id, read from scenes that are otherwise invalid.
 #[derive(Deserialize)]
-struct Named {
+struct SceneHeader {
     id: SceneId,
 }
 
@@ -89,13 +89,13 @@ struct Named {
 pub fn check_pool(pool: &Pool) -> Result<PoolCheck, StoreError> {
     let mut found = check(&pool.files()?);
     for path in pool.alias_files()? {
-        found.findings.extend(of_people(&path));
+        found.findings.extend(check_aliases(&path));
     }
     Ok(found)
 }
 
 /// Checks an aliases file for secrets and encoding damage.
-fn of_people(path: &Path) -> Vec<Finding> {
+fn check_aliases(path: &Path) -> Vec<Finding> {
     let finding = |check, line: usize, message: String| Finding {
         check,
         path: path.to_owned(),
@@ -167,69 +167,69 @@ pub fn pool_path(pipeline: &Path, environment: &Environment) -> std::io::Result<
 
 fn check(files: &[PoolFile]) -> PoolCheck {
     let seen = Pool::scan(files, |file, text| match text {
-        Err(fault) => Seen { id: None, faults: 1, fault: Some(fault) },
+        Err(fault) => ScannedScene { id: None, faults: 1, fault: Some(fault) },
         Ok(text) => {
             if let Some(scene) = parse(file, text) {
-                let faults = faults(&scene).len() + of_book(file, &scene).len() + blemishes(&scene).len();
+                let faults = faults(&scene).len() + book_faults(file, &scene).len() + text_faults(&scene).len();
                 let faults = faults + if file.is_toml() { in_comments(text, &scene).len() } else { 0 };
-                return Seen { id: Some(scene.id), faults, fault: None };
+                return ScannedScene { id: Some(scene.id), faults, fault: None };
             }
-            let named: Option<Named> =
+            let named: Option<SceneHeader> =
                 if file.is_toml() { toml::from_str(text).ok() } else { serde_json::from_str(text).ok() };
-            Seen { id: named.map(|named| named.id), faults: 1 + of_text(text).count(), fault: None }
+            ScannedScene { id: named.map(|named| named.id), faults: 1 + of_text(text).count(), fault: None }
         }
     });
-    let beside = beside(files, &seen);
+    let cross_scene_faults = cross_scene_faults(files, &seen);
     let (mut findings, mut more) = (Vec::new(), 0);
-    for (place, placed) in seen.iter().enumerate() {
-        let beside = beside.get(&place).map_or(&[][..], Vec::as_slice);
-        if placed.value.faults + beside.len() == 0 {
+    for (index, placed) in seen.iter().enumerate() {
+        let cross_scene_faults = cross_scene_faults.get(&index).map_or(&[][..], Vec::as_slice);
+        if placed.value.faults + cross_scene_faults.len() == 0 {
             continue;
         }
         if findings.len() >= MOST {
-            more += placed.value.faults + beside.len();
+            more += placed.value.faults + cross_scene_faults.len();
             continue;
         }
-        findings.extend(findings_of(&files[placed.position.file], placed, beside));
+        findings.extend(findings_of(&files[placed.position.file], placed, cross_scene_faults));
     }
     PoolCheck { scenes: seen.iter().filter(|placed| placed.value.fault.is_none()).count(), findings, more }
 }
 
 /// Checks scenes against each other; returns the problems by index of the scene.
-fn beside(files: &[PoolFile], seen: &[LocatedScene<Seen>]) -> BTreeMap<usize, Vec<SceneFault>> {
+fn cross_scene_faults(files: &[PoolFile], seen: &[LocatedScene<ScannedScene>]) -> BTreeMap<usize, Vec<SceneFault>> {
     let mut of_books: BTreeSet<&str> = BTreeSet::new();
     let mut firsts: BTreeMap<(SceneKind, &str), usize> = BTreeMap::new();
-    let mut beside: BTreeMap<usize, Vec<SceneFault>> = BTreeMap::new();
+    let mut cross_scene_faults: BTreeMap<usize, Vec<SceneFault>> = BTreeMap::new();
     for (at, placed) in seen.iter().enumerate() {
         let Some(id) = placed.value.id.as_deref() else { continue };
         let kind = files[placed.position.file].kind;
         if kind == SceneKind::Book {
             of_books.insert(id);
         }
-        let mut tell = |message: String, expected: &str| {
+        let mut add_fault = |message: String, expected: &str| {
             let fault = SceneFault { check: "id", ..SceneFault::new("/id", message, expected) };
-            beside.entry(at).or_default().push(fault);
+            cross_scene_faults.entry(at).or_default().push(fault);
         };
         match firsts.get(&(kind, id)) {
             None => {
                 firsts.insert((kind, id), at);
                 // Book files come first, so all their ids are known here.
                 if kind == SceneKind::Edit && !of_books.contains(id) {
-                    tell(format!("there is no scene `{id}` to edit"), "the id of a scene from a book");
+                    add_fault(format!("there is no scene `{id}` to edit"), "the id of a scene from a book");
                 }
             }
             Some(first) => {
                 let first = &seen[*first].position;
                 let path = files[first.file].path.display();
-                tell(format!("the id `{id}` is already used in `{path}`, line {}", first.line), "a unique id");
+                add_fault(format!("the id `{id}` is already used in `{path}`, line {}", first.line), "a unique id");
             }
         }
     }
-    beside
+    cross_scene_faults
 }
 
 /// Checks that a scene in a book's file belongs to the book.
-fn of_book(file: &PoolFile, scene: &Scene) -> Vec<SceneFault> {
+fn book_faults(file: &PoolFile, scene: &Scene) -> Vec<SceneFault> {
     let mut faults = Vec::new();
     let Some(slug) = file.path.file_stem().filter(|_| file.kind == SceneKind::Book) else { return faults };
     let slug = slug.to_string_lossy();
@@ -253,7 +253,11 @@ fn parse(file: &PoolFile, text: &str) -> Option<Scene> {
 }
 
 /// Parses a scene again and returns all problems.
-fn findings_of(file: &PoolFile, placed: &LocatedScene<Seen>, beside: &[SceneFault]) -> Vec<Finding> {
+fn findings_of(
+    file: &PoolFile,
+    placed: &LocatedScene<ScannedScene>,
+    cross_scene_faults: &[SceneFault],
+) -> Vec<Finding> {
     let LocatedScene { position, value } = placed;
     let finding = |check, line: u32, column: u32, message: String| Finding {
         check,
@@ -278,9 +282,10 @@ fn findings_of(file: &PoolFile, placed: &LocatedScene<Seen>, beside: &[SceneFaul
         Ok(text) => text,
         Err(fault) => return vec![finding("file", position.line, 0, fault.to_string())],
     };
-    let mut told = problems(file, &text, beside);
-    told.sort_by_key(|(_, problem, _)| problem.span.start);
-    told.into_iter()
+    let mut listed = problems(file, &text, cross_scene_faults);
+    listed.sort_by_key(|(_, problem, _)| problem.span.start);
+    listed
+        .into_iter()
         .map(|(check, problem, field)| {
             let before = &text[..text.floor_char_boundary(problem.span.start)];
             let line = u32::try_from(memchr::memchr_iter(b'\n', before.as_bytes()).count()).unwrap_or(u32::MAX);
@@ -294,10 +299,10 @@ fn findings_of(file: &PoolFile, placed: &LocatedScene<Seen>, beside: &[SceneFaul
 }
 
 /// A problem with its check and, if known, its field.
-type Told = (&'static str, Problem, Option<String>);
+type LocatedProblem = (&'static str, Problem, Option<String>);
 
 /// Returns all problems in a scene's text.
-fn problems(file: &PoolFile, text: &str, beside: &[SceneFault]) -> Vec<Told> {
+fn problems(file: &PoolFile, text: &str, cross_scene_faults: &[SceneFault]) -> Vec<LocatedProblem> {
     let mut problems = Vec::new();
     let document =
         if file.is_toml() { Document::toml(0, text, &mut problems) } else { Document::json(0, text, &mut problems) };
@@ -305,10 +310,10 @@ fn problems(file: &PoolFile, text: &str, beside: &[SceneFault]) -> Vec<Told> {
         schema_check::check::<Scene>(&document, "the scene", &mut problems);
     }
     let scene = serde_json::from_value::<Scene>(document.value.clone());
-    let mut sense = Vec::new();
+    let mut scene_faults = Vec::new();
     match (&scene, parse(file, text)) {
         _ if !problems.is_empty() => {}
-        (Ok(scene), Some(_)) => sense = faults(scene),
+        (Ok(scene), Some(_)) => scene_faults = faults(scene),
         // JSON Schema does not detect duplicate keys.
         (_, None) => problems.push(Problem::new(document.at(""), unread(file, text))),
         (Err(error), _) => problems.push(Problem::new(document.at(""), error.to_string())),
@@ -316,30 +321,30 @@ fn problems(file: &PoolFile, text: &str, beside: &[SceneFault]) -> Vec<Told> {
     if let Ok(scene) = &scene
         && problems.is_empty()
     {
-        sense.extend(of_book(file, scene));
+        scene_faults.extend(book_faults(file, scene));
     }
     match &scene {
         Ok(scene) => {
-            sense.extend(blemishes(scene));
+            scene_faults.extend(text_faults(scene));
             if file.is_toml() {
-                sense.extend(in_comments(text, scene));
+                scene_faults.extend(in_comments(text, scene));
             }
         }
         // An invalid scene has no fields, only a text.
-        Err(_) => sense.extend(of_text(text).map(|(check, message)| SceneFault::found(check, "", message))),
+        Err(_) => scene_faults.extend(of_text(text).map(|(check, message)| SceneFault::found(check, "", message))),
     }
     // Truncated text, and text that is not JSON or TOML, is a problem of the file.
     let check = if document.complete { "schema" } else { "file" };
-    let mut told: Vec<Told> = problems.into_iter().map(|problem| (check, problem, None)).collect();
-    for fault in sense.iter().chain(beside) {
+    let mut listed: Vec<LocatedProblem> = problems.into_iter().map(|problem| (check, problem, None)).collect();
+    for fault in scene_faults.iter().chain(cross_scene_faults) {
         let mut problem = Problem::new(document.at(&fault.pointer), &fault.message);
         problem.expected.clone_from(&fault.expected);
         if let (Some(unknown), Ok(scene)) = (&fault.unknown, &scene) {
             problem.nearest = nearest(unknown, names(scene));
         }
-        told.push((fault.check, problem, Some(dotted(&fault.pointer)).filter(|field| !field.is_empty())));
+        listed.push((fault.check, problem, Some(dotted(&fault.pointer)).filter(|field| !field.is_empty())));
     }
-    told
+    listed
 }
 
 /// Returns why a text cannot be parsed as a scene, in the parser's words.
@@ -380,18 +385,18 @@ mod tests {
     }
 
     /// Writes files and returns `name:line:column message` for each finding.
-    fn told(files: &[(&str, String)]) -> Vec<String> {
+    fn listed(files: &[(&str, String)]) -> Vec<String> {
         let (_folder, pool) = pool();
         for (name, text) in files {
             std::fs::write(pool.path().join(name), text).unwrap();
         }
         let found = check_pool(&pool).unwrap();
         let number = |number: Option<u32>| number.map_or("-".to_owned(), |number| number.to_string());
-        let told = found.findings.iter().map(|finding| {
+        let listed = found.findings.iter().map(|finding| {
             let name = finding.path.strip_prefix(pool.path()).unwrap().display().to_string();
             format!("{name}:{}:{} {}", number(finding.line), number(finding.column), finding.message)
         });
-        told.collect()
+        listed.collect()
     }
 
     #[test]
@@ -403,7 +408,7 @@ mod tests {
                 ("edits/e.jsonl", one.clone()),
                 ("custom/c.json", format!("[{one},\n{}]", line("own", language))),
             ];
-            assert_eq!(told(&files), Vec::<String>::new());
+            assert_eq!(listed(&files), Vec::<String>::new());
         }
     }
 
@@ -450,11 +455,11 @@ mod tests {
                 ),
                 (vec![("custom/c.toml", toml.replace("book = ", "book "))], vec!["custom/c.toml:2:"]),
             ] {
-                let told = told(&files);
+                let listed = listed(&files);
                 for expected in &expected {
-                    assert!(told.iter().any(|told| told.contains(expected)), "{expected}: {told:?}");
+                    assert!(listed.iter().any(|listed| listed.contains(expected)), "{expected}: {listed:?}");
                 }
-                assert_eq!(told.len(), expected.len(), "{expected:?}: {told:?}");
+                assert_eq!(listed.len(), expected.len(), "{expected:?}: {listed:?}");
             }
         }
     }
@@ -472,13 +477,13 @@ mod tests {
         std::fs::write(pool.path().join("c.jsonl"), long + "[[[[\n").unwrap();
         std::fs::write(pool.path().join("d.jsonl"), "[".repeat(1_000_000)).unwrap();
         let found = check_pool(&pool).unwrap();
-        let places: Vec<(String, Option<u32>)> = found
+        let positions: Vec<(String, Option<u32>)> = found
             .findings
             .iter()
             .map(|finding| (finding.path.file_name().unwrap().to_string_lossy().into_owned(), finding.line))
             .collect();
         let expected = [("a.jsonl", None), ("b.jsonl", Some(1)), ("c.jsonl", Some(3)), ("d.jsonl", Some(1))];
-        assert_eq!(places, expected.map(|(name, line)| (name.to_owned(), line)), "{:?}", found.findings);
+        assert_eq!(positions, expected.map(|(name, line)| (name.to_owned(), line)), "{:?}", found.findings);
         assert_eq!(pool.index_all().unwrap().0.len(), 2, "valid scenes are listed");
     }
 

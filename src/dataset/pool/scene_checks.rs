@@ -39,7 +39,7 @@ pub(crate) fn faults(scene: &Scene) -> Vec<SceneFault> {
             faults.push(SceneFault::new(pointer, format!("`{}` is empty", &pointer[1..]), "a text"));
         }
     }
-    if let Some(other) = seems(scene).filter(|language| *language != scene.language) {
+    if let Some(other) = apparent_language(scene).filter(|language| *language != scene.language) {
         let message = format!("`language` is `{}`, but the texts are not", scene.language);
         faults.push(SceneFault::new("/language", message, format!("`{other}`")));
     }
@@ -58,30 +58,30 @@ fn cast(scene: &Scene, faults: &mut Vec<SceneFault>) {
     if scene.characters.is_empty() {
         faults.push(SceneFault::new("/characters", "the cast is empty", "at least one character"));
     }
-    for (place, character) in scene.characters.iter().enumerate() {
-        let pointer = format!("/characters/{place}/name");
+    for (index, character) in scene.characters.iter().enumerate() {
+        let pointer = format!("/characters/{index}/name");
         if character.name.trim().is_empty() {
             faults.push(SceneFault::new(pointer, "a character has no name", "a name"));
-        } else if scene.characters[..place].iter().any(|other| other.name == character.name) {
+        } else if scene.characters[..index].iter().any(|other| other.name == character.name) {
             let message = format!("the cast lists `{}` twice", character.name);
             faults.push(SceneFault::new(pointer, message, "one entry for each character"));
         }
         for (entry, attribute) in character.profile.iter().enumerate() {
             for (key, text) in [("key", &attribute.key), ("value", &attribute.value)] {
                 if text.trim().is_empty() {
-                    let pointer = format!("/characters/{place}/profile/{entry}/{key}");
+                    let pointer = format!("/characters/{index}/profile/{entry}/{key}");
                     let message = format!("the profile of `{}` has an empty {key}", character.name);
                     faults.push(SceneFault::new(pointer, message, "a text"));
                 }
             }
         }
     }
-    for (place, motivation) in scene.motivations.iter().enumerate() {
+    for (index, motivation) in scene.motivations.iter().enumerate() {
         if !is_of_cast(scene, &motivation.character) {
             let message = format!("`{}` has a motivation but is not in the cast", motivation.character);
-            faults.push(stranger(
+            faults.push(not_in_cast(
                 scene,
-                format!("/motivations/{place}/character"),
+                format!("/motivations/{index}/character"),
                 message,
                 &motivation.character,
                 false,
@@ -92,15 +92,15 @@ fn cast(scene: &Scene, faults: &mut Vec<SceneFault>) {
 
 /// Checks the utterances. `bounds` are the scene's offsets, if valid.
 fn dialogue(scene: &Scene, bounds: Option<(u32, u32)>, faults: &mut Vec<SceneFault>) {
-    for (place, line) in scene.dialogue.iter().enumerate() {
-        let pointer = format!("/dialogue/{place}");
+    for (index, line) in scene.dialogue.iter().enumerate() {
+        let pointer = format!("/dialogue/{index}");
         if line.speaker != Utterance::ENVIRONMENT && !is_of_cast(scene, &line.speaker) {
             let message = format!("`{}` speaks but is not in the cast", line.speaker);
-            faults.push(stranger(scene, format!("{pointer}/speaker"), message, &line.speaker, true));
+            faults.push(not_in_cast(scene, format!("{pointer}/speaker"), message, &line.speaker, true));
         }
         let is_empty = |text: &Option<String>| text.as_ref().is_none_or(|text| text.trim().is_empty());
         if [&line.thought, &line.action, &line.speech].into_iter().all(is_empty) {
-            let message = format!("utterance {} is empty", place + 1);
+            let message = format!("utterance {} is empty", index + 1);
             faults.push(SceneFault::new(&pointer, message, "a thought, an action or a speech"));
         }
         let found = span((&pointer, line.start, line.end), faults);
@@ -175,7 +175,7 @@ fn span((pointer, start, end): (&str, Option<u32>, Option<u32>), faults: &mut Ve
     }
 }
 
-fn stranger(scene: &Scene, pointer: String, message: String, name: &str, speaks: bool) -> SceneFault {
+fn not_in_cast(scene: &Scene, pointer: String, message: String, name: &str, speaks: bool) -> SceneFault {
     let names = scene.characters.iter().map(|character| format!("`{}`", character.name)).take(6);
     let environment = speaks.then(|| format!("`{}`", Utterance::ENVIRONMENT));
     let expected = one_of(names.chain(environment));
@@ -198,7 +198,7 @@ fn is_of_cast(scene: &Scene, name: &str) -> bool {
 }
 
 /// Returns the language of the texts, if it is clear.
-fn seems(scene: &Scene) -> Option<Language> {
+fn apparent_language(scene: &Scene) -> Option<Language> {
     let speeches = scene.dialogue.iter().filter_map(|line| line.speech.as_ref()).take(20);
     let (mut han, mut latin) = (0_usize, 0_usize);
     for text in [&scene.situation, &scene.summary].into_iter().chain(speeches) {
@@ -244,7 +244,7 @@ mod tests {
         })
     }
 
-    fn told(value: &Value) -> Vec<String> {
+    fn messages(value: &Value) -> Vec<String> {
         let scene: Scene = serde_json::from_value(value.clone()).expect("the schema takes it");
         faults(&scene).into_iter().map(|fault| format!("{} {}", fault.pointer, fault.message)).collect()
     }
@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn a_sound_scene_has_no_fault() {
         for language in Language::ALL {
-            assert_eq!(told(&scene(language)), Vec::<String>::new());
+            assert_eq!(messages(&scene(language)), Vec::<String>::new());
         }
     }
 
@@ -287,15 +287,15 @@ mod tests {
                 let mut value = scene(language);
                 let (parent, key) = pointer.rsplit_once('/').unwrap();
                 value.pointer_mut(parent).unwrap().as_object_mut().unwrap().insert(key.to_owned(), slip);
-                let told = told(&value);
-                assert!(told.iter().any(|fault| fault.starts_with(&format!("{at} "))), "{pointer}: {told:?}");
+                let messages = messages(&value);
+                assert!(messages.iter().any(|fault| fault.starts_with(&format!("{at} "))), "{pointer}: {messages:?}");
             }
             let mut value = scene(language);
             value["characters"] = json!([]);
-            assert_eq!(told(&value)[0], "/characters the cast is empty");
+            assert_eq!(messages(&value)[0], "/characters the cast is empty");
             let mut value = scene(language);
             value["characters"][1]["name"] = value["characters"][0]["name"].clone();
-            assert!(told(&value).iter().any(|fault| fault.ends_with(" twice")));
+            assert!(messages(&value).iter().any(|fault| fault.ends_with(" twice")));
         }
     }
 
@@ -303,6 +303,6 @@ mod tests {
     fn names_of_the_other_language_are_no_slip() {
         let mut value = scene(Language::En);
         value["situation"] = json!("On the road 宝玉 and 黛玉 meet, and neither of them says what they think of 薛家.");
-        assert!(told(&value).is_empty());
+        assert!(messages(&value).is_empty());
     }
 }

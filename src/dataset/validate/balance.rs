@@ -61,9 +61,9 @@ impl Balance {
     }
 
     /// Returns the counts that a row belongs to.
-    fn of(&mut self, group: &Group<'_>, row: usize, kind: &str) -> &mut ByDimension {
+    fn of(&mut self, group: &Group<'_>, row: usize, character_type: &str) -> &mut ByDimension {
         let of = |column| group.text(column, row).unwrap_or(UNTYPED).to_owned();
-        self.counts.entry(of("language")).or_default().entry(of(kind)).or_default()
+        self.counts.entry(of("language")).or_default().entry(of(character_type)).or_default()
     }
 
     /// Reports dimensions without samples or with far less than an even share, and returns the counts. The dimensions
@@ -75,12 +75,12 @@ impl Balance {
         notes: &mut Vec<String>,
     ) -> BTreeMap<String, BTreeMap<String, ByDimension>> {
         if self.is_untyped {
-            for kinds in self.counts.values_mut() {
+            for by_type in self.counts.values_mut() {
                 let mut whole = ByDimension::new();
-                for (dimension, count) in std::mem::take(kinds).into_values().flatten() {
+                for (dimension, count) in std::mem::take(by_type).into_values().flatten() {
                     *whole.entry(dimension).or_default() += count;
                 }
-                kinds.insert(UNTYPED.to_owned(), whole);
+                by_type.insert(UNTYPED.to_owned(), whole);
             }
             notes.push("samples have no `character_type`; their balance was checked only by language".to_owned());
         }
@@ -101,41 +101,43 @@ impl Balance {
             }
         }
         let codes = codes.unwrap_or_else(|| all.keys().cloned().chain(std::mem::take(&mut self.aimed)).collect());
-        for of_kind in self.counts.values_mut().flat_map(BTreeMap::values_mut) {
+        for of_type in self.counts.values_mut().flat_map(BTreeMap::values_mut) {
             for code in &codes {
-                of_kind.entry(code.clone()).or_default();
+                of_type.entry(code.clone()).or_default();
             }
         }
-        let mut told: BTreeSet<&str> = BTreeSet::new();
+        let mut reported: BTreeSet<&str> = BTreeSet::new();
         for code in codes.iter().filter(|code| !all.contains_key(*code)) {
             findings.add(
                 Spot::whole("balance"),
                 &format!("no sample has the dimension `{code}`"),
                 Remedy::AdjustBalance,
             );
-            told.insert(code);
+            reported.insert(code);
         }
-        for (language, kinds) in &self.counts {
+        for (language, by_type) in &self.counts {
             let mut sums = ByDimension::new();
-            for (code, count) in kinds.values().flatten() {
+            for (code, count) in by_type.values().flatten() {
                 *sums.entry(code.clone()).or_default() += count;
             }
-            let mut of_language = told.clone();
-            of_language.extend(uneven(&sums, &told, &format!("samples in `{language}`"), findings, notes));
-            for (kind, counts) in kinds {
+            let mut of_language = reported.clone();
+            of_language.extend(uneven(&sums, &reported, &format!("samples in `{language}`"), findings, notes));
+            for (character_type, counts) in by_type {
                 if counts.values().all(|count| *count == 0) {
                     let message = if self.is_untyped {
                         format!("no sample is in `{language}`, although there are characters")
                     } else {
-                        format!("no sample is of the `{kind}` characters in `{language}`, although there are some")
+                        format!(
+                            "no sample is of the `{character_type}` characters in `{language}`, although there are some"
+                        )
                     };
                     if sums.values().sum::<usize>() >= ENOUGH {
                         findings.add(Spot::whole("balance"), &message, Remedy::AdjustBalance);
                     } else {
                         notes.push(message);
                     }
-                } else if kinds.len() > 1 {
-                    let whose = format!("samples of `{kind}` characters in `{language}`");
+                } else if by_type.len() > 1 {
+                    let whose = format!("samples of `{character_type}` characters in `{language}`");
                     uneven(counts, &of_language, &whose, findings, notes);
                 }
             }
@@ -147,20 +149,20 @@ impl Balance {
 /// Reports the dimensions with too few samples, except those already reported, and returns them.
 fn uneven<'a>(
     counts: &'a ByDimension,
-    told: &BTreeSet<&str>,
+    reported: &BTreeSet<&str>,
     whose: &str,
     findings: &mut Findings,
     notes: &mut Vec<String>,
 ) -> Vec<&'a str> {
     let all: usize = counts.values().sum();
     let mut uneven = Vec::new();
-    for (code, count) in counts.iter().filter(|(code, _)| !told.contains(code.as_str())) {
+    for (code, count) in counts.iter().filter(|(code, _)| !reported.contains(code.as_str())) {
         // Less than a quarter of an even share.
         if all == 0 || count * counts.len() * 4 >= all {
             continue;
         }
-        let count_told = if *count == 0 { "none has".to_owned() } else { format!("{count} have") };
-        let message = format!("of {all} {whose} {count_told} the dimension `{code}`");
+        let count_text = if *count == 0 { "none has".to_owned() } else { format!("{count} have") };
+        let message = format!("of {all} {whose} {count_text} the dimension `{code}`");
         if all >= ENOUGH || (*count == 0 && all >= EVEN * counts.len()) {
             findings.add(Spot::whole("balance"), &message, Remedy::AdjustBalance);
         } else {
@@ -180,28 +182,28 @@ mod tests {
     type Counted<'a> = (&'a str, &'a str, &'a [(&'a str, usize)]);
 
     /// Returns findings and notes for counts by language, type and dimension.
-    fn told(counts: &[Counted<'_>], codes: Option<&[&str]>) -> (Vec<String>, Vec<String>) {
+    fn reported(counts: &[Counted<'_>], codes: Option<&[&str]>) -> (Vec<String>, Vec<String>) {
         let mut balance = Balance { aimed: BTreeSet::from(["PA".to_owned()]), ..Balance::default() };
-        for (language, kind, dimensions) in counts {
-            let of_kind = balance.counts.entry((*language).to_owned()).or_default().entry((*kind).to_owned());
+        for (language, character_type, dimensions) in counts {
+            let of_type = balance.counts.entry((*language).to_owned()).or_default().entry((*character_type).to_owned());
             let dimensions = dimensions.iter().map(|(code, count)| ((*code).to_owned(), *count));
-            of_kind.or_default().extend(dimensions);
+            of_type.or_default().extend(dimensions);
         }
         let manifest = codes.map(|codes| json!({"dimension_codes": codes}));
         let (mut findings, mut notes) = (Findings::of(true), Vec::new());
         balance.check(manifest.as_ref(), &mut findings, &mut notes);
-        (findings.end().0.into_iter().map(|finding| finding.message).collect(), notes)
+        (findings.finish().0.into_iter().map(|finding| finding.message).collect(), notes)
     }
 
     #[test]
     fn a_dimension_without_any_sample_is_found_however_few_there_are() {
         let few = [("zh", "established", &[("CR", 2), ("FR", 1)][..])];
         let missing = "no sample has the dimension `PA`".to_owned();
-        assert_eq!(told(&few, Some(&["CR", "FR", "PA"])), (vec![missing.clone()], vec![]));
-        assert_eq!(told(&few, None), (vec![missing], vec![]), "a turn targeted it");
-        assert_eq!(told(&few, Some(&["CR", "FR"])), (vec![], vec![]));
-        assert_eq!(told(&[], Some(&["CR"])), (vec![], vec![]), "without samples there is nothing to balance");
-        let (found, _) = told(&few, Some(&["CR"]));
+        assert_eq!(reported(&few, Some(&["CR", "FR", "PA"])), (vec![missing.clone()], vec![]));
+        assert_eq!(reported(&few, None), (vec![missing], vec![]), "a turn targeted it");
+        assert_eq!(reported(&few, Some(&["CR", "FR"])), (vec![], vec![]));
+        assert_eq!(reported(&[], Some(&["CR"])), (vec![], vec![]), "without samples there is nothing to balance");
+        let (found, _) = reported(&few, Some(&["CR"]));
         assert_eq!(found, ["1 samples have the dimension `FR`, which is not in the manifest"]);
     }
 
@@ -221,7 +223,7 @@ mod tests {
         balance.add(&Group::new("samples", "samples.parquet", "test", 0, &samples).unwrap());
         let (mut findings, mut notes) = (Findings::of(true), Vec::new());
         let counts = balance.check(None, &mut findings, &mut notes);
-        assert_eq!(findings.end().0, vec![]);
+        assert_eq!(findings.finish().0, vec![]);
         assert_eq!(notes, ["samples have no `character_type`; their balance was checked only by language"]);
         let even = ByDimension::from([("CR".to_owned(), 200), ("PA".to_owned(), 200)]);
         let untyped = BTreeMap::from([(UNTYPED.to_owned(), even)]);
@@ -232,17 +234,17 @@ mod tests {
     fn languages_and_types_are_looked_at_one_by_one() {
         let even: &[(&str, usize)] = &[("CR", 100), ("PA", 100)];
         let (found, notes) =
-            told(&[("en", "established", even), ("zh", "established", &[("CR", 210), ("PA", 9)])], None);
+            reported(&[("en", "established", even), ("zh", "established", &[("CR", 210), ("PA", 9)])], None);
         assert_eq!((found, notes), (vec!["of 219 samples in `zh` 9 have the dimension `PA`".to_owned()], vec![]));
         let lopsided: &[(&str, usize)] = &[("CR", 205), ("PA", 5)];
-        let (found, notes) = told(&[("en", "established", even), ("en", "synthesized", lopsided)], None);
+        let (found, notes) = reported(&[("en", "established", even), ("en", "synthesized", lopsided)], None);
         let whose = "samples of `synthesized` characters in `en`";
         assert_eq!((found, notes), (vec![format!("of 210 {whose} 5 have the dimension `PA`")], vec![]));
-        let (found, notes) = told(&[("en", "established", even), ("en", "synthesized", &[("CR", 7)])], None);
+        let (found, notes) = reported(&[("en", "established", even), ("en", "synthesized", &[("CR", 7)])], None);
         assert_eq!((found.len(), notes), (0, vec![format!("of 7 {whose} none has the dimension `PA`")]));
-        let (found, _) = told(&[("en", "established", even), ("en", "synthesized", &[("CR", 8)])], None);
+        let (found, _) = reported(&[("en", "established", even), ("en", "synthesized", &[("CR", 8)])], None);
         assert_eq!(found, [format!("of 8 {whose} none has the dimension `PA`")]);
-        let (found, notes) = told(&[("en", "established", even), ("en", "synthesized", &[])], None);
+        let (found, notes) = reported(&[("en", "established", even), ("en", "synthesized", &[])], None);
         let none = "no sample is of the `synthesized` characters in `en`, although there are some".to_owned();
         assert_eq!((found, notes), (vec![none], vec![]));
     }

@@ -18,7 +18,7 @@ use crate::text::secrets;
 type Rows = BTreeMap<String, BTreeMap<String, usize>>;
 
 /// The contents of the data set.
-pub(super) struct There<'a> {
+pub(super) struct ActualContents<'a> {
     pub(super) rows: &'a Rows,
     /// The columns, by config.
     pub(super) columns: &'a BTreeMap<String, BTreeSet<String>>,
@@ -31,10 +31,10 @@ pub(super) fn check(
     dataset: &Path,
     run: Option<&Path>,
     manifest: Option<&Value>,
-    there: &There<'_>,
+    actual: &ActualContents<'_>,
     findings: &mut Findings,
 ) {
-    let rows = there.rows;
+    let rows = actual.rows;
     for name in ["README.md", "splits.json"] {
         let text = match fs::read(dataset.join(name)) {
             Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
@@ -51,7 +51,7 @@ pub(super) fn check(
         }
         if name == "README.md" {
             match read_card_rows(&text) {
-                Ok(Some(told)) => compare(&told, there, findings),
+                Ok(Some(listed)) => compare(&listed, actual, findings),
                 Ok(None) if rows.is_empty() => {}
                 Ok(None) => {
                     findings.add(Spot::of("card", name), "the data card has no front matter", Remedy::CorrectCard)
@@ -60,15 +60,15 @@ pub(super) fn check(
             }
         }
     }
-    if let Some(told) = manifest.and_then(|manifest| manifest["rows"].as_object()) {
+    if let Some(listed) = manifest.and_then(|manifest| manifest["rows"].as_object()) {
         let of = |splits: &Value| {
             let splits = splits.as_object().into_iter().flatten();
             splits.filter_map(|(split, rows)| Some((split.clone(), usize::try_from(rows.as_u64()?).ok()?))).collect()
         };
-        let told: Rows = told.iter().map(|(config, splits)| (config.clone(), of(splits))).collect();
+        let listed: Rows = listed.iter().map(|(config, splits)| (config.clone(), of(splits))).collect();
         // A config that is missing in the manifest has files missing there too, which are reported elsewhere.
-        let configs = told.iter().filter(|(config, _)| !there.unread.contains(*config));
-        for (config, _) in configs.filter(|(config, told)| rows.get(*config).unwrap_or(&BTreeMap::new()) != *told) {
+        let configs = listed.iter().filter(|(config, _)| !actual.unread.contains(*config));
+        for (config, _) in configs.filter(|(config, listed)| rows.get(*config).unwrap_or(&BTreeMap::new()) != *listed) {
             let message = format!("the row counts of `{config}` are wrong");
             findings.add(Spot::of("file", "../manifest.json"), &message, Remedy::Rebuild);
         }
@@ -95,38 +95,38 @@ const REPORT: &str = "report.html";
 const KNOWN: [&str; 10] =
     ["train", "training", "validation", "valid", "dev", "val", "test", "testing", "eval", "evaluation"];
 
-fn compare(told: &CardRows, there: &There<'_>, findings: &mut Findings) {
-    let There { rows, columns, unread } = there;
+fn compare(listed: &CardRows, actual: &ActualContents<'_>, findings: &mut Findings) {
+    let ActualContents { rows, columns, unread } = actual;
     let mut fault = |message: &str| findings.add(Spot::of("card", "README.md"), message, Remedy::CorrectCard);
-    for (config, named) in told.columns.iter().filter(|(config, _)| !unread.contains(*config)) {
+    for (config, named) in listed.columns.iter().filter(|(config, _)| !unread.contains(*config)) {
         // `load_dataset` fails if the columns of a table differ.
-        let Some(there) = columns.get(config) else { continue };
-        for column in there.difference(named) {
+        let Some(actual) = columns.get(config) else { continue };
+        for column in actual.difference(named) {
             fault(&format!("`dataset_info` does not list the column `{column}` of `{config}`"));
         }
-        for column in named.difference(there) {
+        for column in named.difference(actual) {
             fault(&format!("`dataset_info` lists the column `{column}` of `{config}`, which does not exist"));
         }
     }
-    let named: BTreeSet<&(String, String)> = told.splits.iter().chain(told.sizes.keys()).collect();
+    let named: BTreeSet<&(String, String)> = listed.splits.iter().chain(listed.sizes.keys()).collect();
     for name @ (config, split) in named.into_iter().filter(|(config, _)| !unread.contains(config)) {
-        match (rows.get(config).and_then(|splits| splits.get(split)), told.sizes.get(name).copied().flatten()) {
+        match (rows.get(config).and_then(|splits| splits.get(split)), listed.sizes.get(name).copied().flatten()) {
             (None, _) => fault(&format!("it lists the split `{split}` of `{config}`, which does not exist")),
-            (Some(there), Some(count)) if *there != count => {
-                fault(&format!("it lists {count} rows for `{split}` of `{config}`, but there are {there}"));
+            (Some(actual), Some(count)) if *actual != count => {
+                fault(&format!("it lists {count} rows for `{split}` of `{config}`, but there are {actual}"));
             }
             _ => {}
         }
     }
     for (config, splits) in *rows {
         // Without split names, readers load all files as `train`.
-        if told.whole.contains(config) {
+        if listed.whole.contains(config) {
             if splits.keys().ne(["train"]) {
                 fault(&format!("it lists files of `{config}` without splits, so that all are loaded as one split"));
             }
             continue;
         }
-        if told.folders.contains(config) {
+        if listed.folders.contains(config) {
             for split in splits.keys().filter(|split| !KNOWN.contains(&split.as_str())) {
                 fault(&format!(
                     "it lists only the folder of `{config}`, and readers cannot infer the split `{split}` from file names"
@@ -134,15 +134,15 @@ fn compare(told: &CardRows, there: &There<'_>, findings: &mut Findings) {
             }
         }
         let is_unnamed = |split: &&String| {
-            !told.folders.contains(config) && !told.splits.contains(&(config.clone(), (*split).clone()))
+            !listed.folders.contains(config) && !listed.splits.contains(&(config.clone(), (*split).clone()))
         };
         for split in splits.keys().filter(is_unnamed) {
             fault(&format!("it does not list the split `{split}` of `{config}`"));
         }
         let parts = |line: &str| line.split(", ").map(str::to_owned).collect::<BTreeSet<String>>();
-        let there = row_counts(splits.iter().map(|(split, rows)| (split.as_str(), *rows)));
-        if let Some(line) = told.counts.get(config).filter(|line| parts(line) != parts(&there)) {
-            fault(&format!("it counts {line} for `{config}`, but there are {there}"));
+        let actual = row_counts(splits.iter().map(|(split, rows)| (split.as_str(), *rows)));
+        if let Some(line) = listed.counts.get(config).filter(|line| parts(line) != parts(&actual)) {
+            fault(&format!("it counts {line} for `{config}`, but there are {actual}"));
         }
     }
 }

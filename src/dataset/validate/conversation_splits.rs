@@ -14,10 +14,10 @@ use crate::store::Table;
 
 /// The splits of conversations and of their samples. Empty if all samples are in one split.
 #[derive(Debug, Default)]
-pub(super) struct Carried {
+pub(super) struct ConversationSplitCheck {
     /// Whether samples have two or more splits, not counting unused rows.
     is_divided: bool,
-    guard: SplitPriority,
+    priority: SplitPriority,
     /// Names of splits and files, in order of occurrence.
     names: Vec<String>,
     /// By id: indices of its split and file in `names`, and its row in the file.
@@ -26,13 +26,13 @@ pub(super) struct Carried {
     samples: HashMap<String, usize>,
 }
 
-impl Carried {
+impl ConversationSplitCheck {
     /// Creates an empty check. The priority of splits is that of the samples.
-    pub(super) fn new(tables: &[Table], divided: &Value) -> Self {
+    pub(super) fn new(tables: &[Table], split_configs: &Value) -> Self {
         let samples = tables.iter().filter(|table| table.config == "samples" && table.split != UNUSED);
         let splits: BTreeSet<&str> = samples.map(|table| table.split.as_str()).collect();
-        let guard = SplitPriority::new(params("samples", divided).as_ref());
-        Self { is_divided: splits.len() > 1, guard, ..Self::default() }
+        let priority = SplitPriority::new(params("samples", split_configs).as_ref());
+        Self { is_divided: splits.len() > 1, priority, ..Self::default() }
     }
 
     /// Adds the rows of a group.
@@ -53,7 +53,7 @@ impl Carried {
                 for row in 0..group.height {
                     let Some(id) = group.text("conversation_id", row) else { continue };
                     match self.samples.get_mut(id) {
-                        Some(best) if self.guard.rank(group.split) < self.guard.rank(&self.names[*best]) => {
+                        Some(best) if self.priority.rank(group.split) < self.priority.rank(&self.names[*best]) => {
                             *best = split;
                         }
                         Some(_) => {}
@@ -76,9 +76,9 @@ impl Carried {
     /// Reports conversations in a split of lower priority than their samples, or notes that conversations were not
     /// split at all.
     pub(super) fn check(self, findings: &mut Findings, notes: &mut Vec<String>) {
-        let place = |split: usize| self.guard.rank(&self.names[split]);
+        let rank = |split: usize| self.priority.rank(&self.names[split]);
         for (id, (split, file, row)) in &self.conversations {
-            let Some(best) = self.samples.get(id).filter(|best| place(**best) < place(*split)) else { continue };
+            let Some(best) = self.samples.get(id).filter(|best| rank(**best) < rank(*split)) else { continue };
             let message = format!(
                 "its samples are in `{}`, but the conversation is in `{}`",
                 self.names[*best], self.names[*split]
@@ -88,10 +88,10 @@ impl Carried {
             findings.add(spot, &message, Remedy::SplitConversations);
         }
         let own: BTreeSet<usize> = self.conversations.values().map(|(split, ..)| *split).collect();
-        if let (Some(whole), 1) = (own.first(), own.len()) {
+        if let (Some(only_split), 1) = (own.first(), own.len()) {
             notes.push(format!(
                 "`conversations` was not split: `{}` contains the conversations of every split of `samples`, including those whose turns are tested",
-                self.names[*whole]
+                self.names[*only_split]
             ));
         }
     }

@@ -95,10 +95,11 @@ mod tests {
         let mut findings = Findings::of(true);
         let files = ["a/t-0-of-18446744073709551615", "b/t-00000-of-00002", "c/t-00000-of-00001"];
         shards(&files.map(|file| format!("{file}.parquet")), &mut findings);
-        let (found, more) = findings.end();
-        let told: Vec<_> = found.iter().map(|found| (found.file.as_deref().unwrap(), found.message.as_str())).collect();
-        assert_eq!((told.len(), more.len()), (2, 0), "{told:?}");
-        assert!(told[0].0.starts_with("a/t-00001-of-") && told[0].1.ends_with("nor do 18446744073709551613 more"));
-        assert!(told[1].0 == "b/t-00001-of-00002.parquet" && told[1].1.ends_with("does not exist"));
+        let (found, more) = findings.finish();
+        let listed: Vec<_> =
+            found.iter().map(|found| (found.file.as_deref().unwrap(), found.message.as_str())).collect();
+        assert_eq!((listed.len(), more.len()), (2, 0), "{listed:?}");
+        assert!(listed[0].0.starts_with("a/t-00001-of-") && listed[0].1.ends_with("nor do 18446744073709551613 more"));
+        assert!(listed[1].0 == "b/t-00001-of-00002.parquet" && listed[1].1.ends_with("does not exist"));
     }
 }

@@ -62,7 +62,7 @@ impl Findings {
     }
 
     /// Returns the findings, and the number of further ones by check.
-    pub(super) fn end(self) -> (Vec<AuditFinding>, BTreeMap<&'static str, usize>) {
+    pub(super) fn finish(self) -> (Vec<AuditFinding>, BTreeMap<&'static str, usize>) {
         let mut more: BTreeMap<&'static str, usize> = BTreeMap::new();
         for ((check, ..), count) in self.counts.into_iter().filter(|(_, count)| *count > MOST) {
             *more.entry(check).or_default() += count - MOST;

@@ -16,8 +16,8 @@ use crate::schema::ByLanguage;
 use crate::store::{StoreError, Table};
 
 /// Returns how a config was split, from the data set's `splits.json`.
-pub(super) fn params(config: &str, divided: &Value) -> Option<Params> {
-    serde_json::from_value(divided[config]["params"].clone()).ok()
+pub(super) fn params(config: &str, split_configs: &Value) -> Option<Params> {
+    serde_json::from_value(split_configs[config]["params"].clone()).ok()
 }
 
 /// The rows of a config with several splits.
@@ -29,20 +29,20 @@ pub(super) struct Leaks {
     /// The splits, by decreasing priority.
     splits: Vec<String>,
     /// By row: its split and position.
-    places: Vec<(Option<usize>, super::Spot)>,
-    is_meant: bool,
+    positions: Vec<(Option<usize>, super::Spot)>,
+    is_paper_split: bool,
 }
 
 impl Leaks {
     /// Creates an empty check. Relations that the data set's own split ignored are not checked.
-    pub(super) fn new(config: &str, tables: &[&Table], manifest: Option<&Value>, divided: &Value) -> Self {
-        let own = params(config, divided);
-        let guard = SplitPriority::new(own.as_ref());
+    pub(super) fn new(config: &str, tables: &[&Table], manifest: Option<&Value>, split_configs: &Value) -> Self {
+        let own = params(config, split_configs);
+        let priority = SplitPriority::new(own.as_ref());
         let instruct = manifest
             .and_then(|manifest| toml::from_str::<toml::Table>(manifest["configuration"].as_str()?).ok())
             .and_then(|file| file.get("instruct")?.as_table().cloned())
             .unwrap_or_default();
-        let is_meant = config.starts_with("role_")
+        let is_paper_split = config.starts_with("role_")
             && own.is_none()
             && instruct.get("split").and_then(toml::Value::as_str) == Some("paper");
         let near = |language: &str, silent: f64| {
@@ -64,9 +64,9 @@ impl Leaks {
         );
         let mut splits: Vec<String> = tables.iter().map(|table| table.split.clone()).collect();
         splits.retain(|split| split != UNUSED);
-        splits.sort_by_key(|split| guard.rank(split));
+        splits.sort_by_key(|split| priority.rank(split));
         let rows = (splits.len() > 1 && SPLITTABLE_CONFIGS.contains(&config)).then(|| Rows::new(config, &params));
-        Self { config: config.to_owned(), rows, params, splits, places: Vec::new(), is_meant }
+        Self { config: config.to_owned(), rows, params, splits, positions: Vec::new(), is_paper_split }
     }
 
     /// Adds the rows of a group.
@@ -75,7 +75,7 @@ impl Leaks {
         let added = rows.add(&self.config, &self.params, frame);
         added.map_err(|source| StoreError::Rows { path: group.file.into(), source })?;
         let split = self.splits.iter().position(|split| split == group.split);
-        self.places.extend((0..group.height).map(|row| (split, group.spot("leak", row, "id"))));
+        self.positions.extend((0..group.height).map(|row| (split, group.spot("leak", row, "id"))));
         Ok(())
     }
 
@@ -84,7 +84,7 @@ impl Leaks {
         let Some(rows) = self.rows else { return };
         let threads = std::thread::available_parallelism().unwrap_or(std::num::NonZero::<usize>::MIN);
         let near = similar_rows(&rows, &self.params, threads);
-        let splits: Vec<Option<usize>> = self.places.iter().map(|(split, _)| *split).collect();
+        let splits: Vec<Option<usize>> = self.positions.iter().map(|(split, _)| *split).collect();
         let found = rows_crossing_splits(&rows, &self.params.group_by, &near, &splits);
         let cut = if self.params.group_by.contains(&Relation::Similarity) { uncompared_questions(&rows) } else { 0 };
         if cut > 0 {
@@ -93,7 +93,7 @@ impl Leaks {
                 self.config
             ));
         }
-        if self.is_meant && !found.is_empty() {
+        if self.is_paper_split && !found.is_empty() {
             notes.push(format!(
                 "{} rows of `{}` are near duplicates of rows in another split, as the paper's rule allows",
                 found.len(),
@@ -102,26 +102,27 @@ impl Leaks {
             return;
         }
         for leak in found {
-            let (_, spot) = &self.places[leak.row];
-            let (with, _) = &self.places[leak.with];
+            let (_, spot) = &self.positions[leak.row];
+            let (with, _) = &self.positions[leak.with];
             let split = with.map_or("", |with| self.splits[with].as_str());
             let column = leak.relation.column(&self.config);
-            let what = match leak.relation {
+            let shared = match leak.relation {
                 Relation::Scene => "the scene",
                 Relation::Conversation => "the conversation",
                 Relation::Instruction => "the instruction",
                 Relation::Similarity => "nearly the same text",
             };
-            let message = format!("it shares {what} with `{}` in `{split}`", rows.id(leak.with));
+            let message = format!("it shares {shared} with `{}` in `{split}`", rows.id(leak.with));
             let column = column.map_or_else(|| spot.column.clone(), |column| Some(column.to_owned()));
             findings.add(super::Spot { column, ..spot.clone() }, &message, Remedy::SplitAgain);
         }
         let asked = Relation::ALL
             .iter()
             .filter(|relation| relation.column(&self.config).is_some() || **relation == Relation::Similarity);
-        let left: Vec<&str> = asked.filter(|one| !self.params.group_by.contains(one)).map(|one| one.name()).collect();
-        if !left.is_empty() {
-            notes.push(format!("`{}` was split without regard to {}", self.config, left.join(", ")));
+        let ignored: Vec<&str> =
+            asked.filter(|one| !self.params.group_by.contains(one)).map(|one| one.name()).collect();
+        if !ignored.is_empty() {
+            notes.push(format!("`{}` was split without regard to {}", self.config, ignored.join(", ")));
         }
     }
 }

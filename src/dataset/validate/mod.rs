@@ -21,7 +21,7 @@ mod values;
 
 pub use remedy::Remedy;
 
-pub(crate) use privacy::{tells, told};
+pub(crate) use privacy::{is_recognizable, without_final_marks};
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -34,7 +34,7 @@ use crate::dataset::error::DatasetError;
 use crate::store::{Dataset, DatasetLocation, Table};
 use findings::{Findings, Spot};
 use row_group::Group;
-use scan::Walk;
+use scan::DatasetScan;
 
 /// A problem in a data set.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -76,26 +76,32 @@ const ORDER: [&str; 8] =
     ["scenes", "characters", "roles", "conversations", "samples", "role_specific", "role_general", "rejected"];
 
 /// Validates a data set.
-pub fn audit(place: &DatasetLocation) -> Result<Audit, DatasetError> {
-    let dataset = Dataset::open(&place.dataset)?;
-    let mut findings = Findings::of(place.run.is_some());
-    let manifest = place.run.as_deref().and_then(|run| manifest(run, &mut findings));
+pub fn audit(location: &DatasetLocation) -> Result<Audit, DatasetError> {
+    let dataset = Dataset::open(&location.dataset)?;
+    let mut findings = Findings::of(location.run.is_some());
+    let manifest = location.run.as_deref().and_then(|run| manifest(run, &mut findings));
     let mut notes = Vec::new();
-    files::check(&dataset, place.run.is_some(), manifest.as_ref(), &mut findings, &mut notes)?;
-    let mut walk =
-        Walk::new(&dataset, place.run.as_deref(), manifest.as_ref(), divided(&dataset.path), findings, notes);
+    files::check(&dataset, location.run.is_some(), manifest.as_ref(), &mut findings, &mut notes)?;
+    let mut scan = DatasetScan::new(
+        &dataset,
+        location.run.as_deref(),
+        manifest.as_ref(),
+        split_configs(&dataset.path),
+        findings,
+        notes,
+    );
     let mut tables: Vec<&Table> = dataset.tables.iter().collect();
     let rank = |config: &str| ORDER.iter().position(|known| *known == config).unwrap_or(ORDER.len());
     tables.sort_by_key(|table| (rank(&table.config), &table.config, &table.split));
     for of_config in tables.chunk_by(|one, other| one.config == other.config) {
-        walk.config(of_config)?;
+        scan.config(of_config)?;
     }
-    Ok(walk.end())
+    Ok(scan.finish())
 }
 
 /// Returns the manifest of a run, or `None` with a finding if it is missing or invalid.
 fn manifest(run: &Path, findings: &mut Findings) -> Option<Value> {
-    let fault = match fs::read(run.join("manifest.json")) {
+    let message = match fs::read(run.join("manifest.json")) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => "the run's manifest is missing".to_owned(),
         Err(error) => format!("failed to read the run's manifest: {error}"),
         Ok(bytes) => match serde_json::from_slice::<Value>(&bytes) {
@@ -104,12 +110,12 @@ fn manifest(run: &Path, findings: &mut Findings) -> Option<Value> {
             Err(error) => format!("the run's manifest is not valid JSON: {error}"),
         },
     };
-    findings.add(Spot::of("file", "../manifest.json"), &fault, Remedy::Rebuild);
+    findings.add(Spot::of("file", "../manifest.json"), &message, Remedy::Rebuild);
     None
 }
 
 /// Returns how each config was split, from `splits.json`.
-fn divided(dataset: &Path) -> Value {
+fn split_configs(dataset: &Path) -> Value {
     let text = fs::read_to_string(dataset.join("splits.json")).unwrap_or_default();
     serde_json::from_str::<Value>(&text).map_or(Value::Null, |mut splits| splits["configs"].take())
 }

@@ -15,7 +15,7 @@ pub(super) struct Privacy {
     /// By test character: all values of its own profile.
     own: HashMap<String, Vec<String>>,
     /// The first mention of a private value by another speaker, if any.
-    said: Vec<Spot>,
+    mentions: Vec<Spot>,
     /// Number of such mentions.
     times: usize,
 }
@@ -38,7 +38,7 @@ impl Private {
         self.names.iter().any(|own| own == name)
     }
 
-    fn told(&self) -> String {
+    fn message(&self) -> String {
         let name = self.names.first().map_or("unnamed", String::as_str);
         format!("the text contains the private attribute `{}` of the scene character `{name}`", self.key)
     }
@@ -63,8 +63,8 @@ impl Privacy {
 
     /// Notes the mentions in dialogue. A character may reveal its own secret, which others then repeat, and a model may
     /// produce a value by chance, so these are not findings.
-    pub(super) fn end(self, notes: &mut Vec<String>) {
-        let Some(Spot { file: Some(file), row: Some(row), column: Some(column), .. }) = self.said.first() else {
+    pub(super) fn add_notes(self, notes: &mut Vec<String>) {
+        let Some(Spot { file: Some(file), row: Some(row), column: Some(column), .. }) = self.mentions.first() else {
             return;
         };
         let times = if self.times == 1 { "once".to_owned() } else { format!("{} times", self.times) };
@@ -97,9 +97,9 @@ impl Privacy {
                 let of_member = aliases.list(member).filter_map(|alias| aliases.items().text(alias));
                 let names: Vec<String> = names.text(member).into_iter().chain(of_member).map(str::to_owned).collect();
                 for item in profiles.list(member).filter(|item| visible.text(*item) == Some("private")) {
-                    let value = told(values.text(item).unwrap_or_default());
+                    let value = without_final_marks(values.text(item).unwrap_or_default());
                     // A value that a public profile contains, or that is too short, reveals nothing.
-                    if !tells(value) || public.iter().any(|other| other.contains(value)) {
+                    if !is_recognizable(value) || public.iter().any(|other| other.contains(value)) {
                         continue;
                     }
                     private.push(Private {
@@ -113,7 +113,7 @@ impl Privacy {
             for column in ["worldview", "situation"] {
                 let Some(text) = group.text(column, row) else { continue };
                 for one in private.iter().filter(|one| one.is_in(text)) {
-                    findings.add(group.spot("private", row, column), &one.told(), Remedy::CorrectPrivateScene);
+                    findings.add(group.spot("private", row, column), &one.message(), Remedy::CorrectPrivateScene);
                 }
             }
             if !private.is_empty() {
@@ -151,8 +151,8 @@ impl Privacy {
 
     fn note(&mut self, found: usize, group: &Group<'_>, row: usize, column: &str) {
         self.times += found;
-        if found > 0 && self.said.is_empty() {
-            self.said.push(group.spot("private", row, column));
+        if found > 0 && self.mentions.is_empty() {
+            self.mentions.push(group.spot("private", row, column));
         }
     }
 
@@ -176,8 +176,8 @@ impl Privacy {
             known.map_or_else(|| of_profile(group, row, "private"), |known| known.iter().map(String::as_str).collect());
         let (mut said, mut first) = (0, "reference");
         for one in Self::foreign(private, group.text("test_character", row).unwrap_or_default(), &own) {
-            if let Some(column) = place(group, row, one) {
-                findings.add(group.spot("private", row, column), &one.told(), Remedy::RemovePrivateSample);
+            if let Some(column) = revealing_column(group, row, one) {
+                findings.add(group.spot("private", row, column), &one.message(), Remedy::RemovePrivateSample);
             }
             let history = texts(group, row, "history", "content");
             for column in ["reference", "baseline"] {
@@ -194,7 +194,7 @@ impl Privacy {
 
 /// Returns the column in which a private value appears but should not; utterances in which a character reveals it are
 /// excepted.
-fn place(group: &Group<'_>, row: usize, one: &Private) -> Option<&'static str> {
+fn revealing_column(group: &Group<'_>, row: usize, one: &Private) -> Option<&'static str> {
     let has = |text: &&str| one.is_in(text);
     for column in ["worldview", "situation", "strategy", "criteria"] {
         if group.text(column, row).as_ref().is_some_and(has) {
@@ -250,13 +250,13 @@ fn texts<'a>(group: &'a Group<'_>, row: usize, column: &str, field: &str) -> Vec
 }
 
 /// Returns a value without its final punctuation, which may differ in running text.
-pub(crate) fn told(value: &str) -> &str {
+pub(crate) fn without_final_marks(value: &str) -> &str {
     value.trim().trim_end_matches(crate::text::is_mark)
 }
 
 /// Returns whether a value is long enough to be recognized: ten letters, or five Chinese characters. `a widow`, `渔夫` or
 /// a two-word name may appear anywhere; from this length on chance matches are rare.
-pub(crate) fn tells(value: &str) -> bool {
+pub(crate) fn is_recognizable(value: &str) -> bool {
     let wide = value.chars().filter(|c| !c.is_ascii() && c.is_alphanumeric()).count();
     let narrow = value.chars().filter(char::is_ascii_alphanumeric).count();
     wide * 2 + narrow >= 10

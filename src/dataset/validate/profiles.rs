@@ -23,10 +23,10 @@ impl Profile {
     /// Reads the profile of a row; `None` if the column is not a list.
     pub(super) fn of(cells: &Cells, row: usize) -> Option<Self> {
         let Cells::List { items, .. } = cells else { return None };
-        let attribute = |place| {
+        let attribute = |index| {
             let mut value = "";
             let rest = hash(|hasher| {
-                items.each_text(place, &mut String::new(), &mut |path, text| match path {
+                items.each_text(index, &mut String::new(), &mut |path, text| match path {
                     ".value" => value = text,
                     _ => (path, text).hash(hasher),
                 });
@@ -36,40 +36,40 @@ impl Profile {
         Some(Self(cells.list(row).map(attribute).collect()))
     }
 
-    /// Returns whether `shown` is this profile, complete or with sentences and attributes omitted.
-    pub(super) fn shows(&self, shown: &Self) -> bool {
+    /// Returns whether `part` is this profile, complete or with sentences and attributes omitted.
+    pub(super) fn contains(&self, part: &Self) -> bool {
         let mut all = self.0.iter();
-        let mut is_next = |shown: &Trait| all.any(|own| own.rest == shown.rest && leaves(&own.value, &shown.value));
-        shown.0.iter().all(&mut is_next)
+        let mut is_next = |part: &Trait| all.any(|own| own.rest == part.rest && is_remainder(&own.value, &part.value));
+        part.0.iter().all(&mut is_next)
     }
 }
 
 /// Returns whether a text is what is left of a value after removing none, or some but not all, of its sentences.
-fn leaves(value: &str, left: &str) -> bool {
-    if value == left {
+fn is_remainder(value: &str, remainder: &str) -> bool {
+    if value == remainder {
         return true;
     }
     // The possible rests of the text, after each choice of sentences.
-    let mut rests = vec![left];
-    for (_, stretch) in sentences_with_gaps(value) {
-        for place in 0..rests.len() {
-            rests.extend(rests[place].trim_start().strip_prefix(stretch.trim()).map(str::trim));
+    let mut rests = vec![remainder];
+    for (_, sentence) in sentences_with_gaps(value) {
+        for index in 0..rests.len() {
+            rests.extend(rests[index].trim_start().strip_prefix(sentence.trim()).map(str::trim));
         }
         rests.sort_unstable_by_key(|rest| rest.len());
         rests.dedup();
     }
-    !left.trim().is_empty() && rests[0].is_empty()
+    !remainder.trim().is_empty() && rests[0].is_empty()
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::HashMap;
 
-    use super::{Profile, Trait, leaves};
+    use super::{Profile, Trait, is_remainder};
 
     #[test]
     fn what_is_left_of_a_value_is_whole_sentences_in_order() {
-        for (value, left, expected) in [
+        for (value, remainder, expected) in [
             ("Curt. Never waits! Proud of her boat.", "Curt. Proud of her boat.", true),
             ("Curt. Never waits! Proud of her boat.", "Never waits!", true),
             ("Curt. Never waits! Proud of her boat.", "Curt. Never waits! Proud of her boat.", true),
@@ -86,7 +86,7 @@ mod tests {
             ("话少。从不等人！爱船。", "话少。爱船", false),
             ("", "", true),
         ] {
-            assert_eq!(leaves(value, left), expected, "{value} {left}");
+            assert_eq!(is_remainder(value, remainder), expected, "{value} {remainder}");
         }
     }
 
@@ -96,19 +96,19 @@ mod tests {
             Profile(traits.iter().map(|(rest, value)| Trait { rest: *rest, value: (*value).to_owned() }).collect())
         };
         let values = HashMap::from([("en", ["Curt. Proud.", "Proud."]), ("zh", ["话少。爱船。", "爱船。"])]);
-        for [whole, left] in values.into_values() {
+        for [whole, remainder] in values.into_values() {
             let character = profile(&[(1, whole), (2, whole), (3, whole)]);
-            for (shown, expected) in [
+            for (part, expected) in [
                 (&[(1, whole), (2, whole), (3, whole)][..], true),
-                (&[(1, left), (3, whole)], true),
+                (&[(1, remainder), (3, whole)], true),
                 (&[], true),
-                (&[(3, whole), (1, left)], false),
+                (&[(3, whole), (1, remainder)], false),
                 (&[(1, whole), (1, whole)], false),
                 (&[(1, whole), (4, whole)], false),
                 (&[(1, whole), (2, whole), (3, whole), (3, whole)], false),
                 (&[(1, "x")], false),
             ] {
-                assert_eq!(character.shows(&profile(shown)), expected, "{shown:?}");
+                assert_eq!(character.contains(&profile(part)), expected, "{part:?}");
             }
         }
     }

@@ -12,7 +12,7 @@ use super::stable_hash::hash;
 use crate::cells::Cells;
 
 /// The hash of a text for comparison; `None` if there is no such column.
-type Print = Option<u64>;
+type TextHash = Option<u64>;
 
 /// The parts of a turn that a sample must agree with.
 #[derive(Debug, PartialEq, Eq)]
@@ -20,9 +20,9 @@ struct Turn {
     /// Its dimension and its score.
     judged: (Option<String>, Option<i64>),
     /// Hashes of the columns in [`OF_TURN`].
-    texts: [Print; OF_TURN.len()],
+    texts: [TextHash; OF_TURN.len()],
     /// Hash of the utterances before it.
-    before: Print,
+    before: TextHash,
 }
 
 /// Rows that others refer to, and the references to them. Texts are kept as hashes, since 100,000 samples of 8 KB would
@@ -30,33 +30,34 @@ struct Turn {
 #[derive(Debug, Default)]
 pub(super) struct References {
     /// By config and id: hashes of the columns that other rows repeat, in the order of [`REPEATED`].
-    rows: HashMap<&'static str, HashMap<String, Vec<Print>>>,
-    whole: HashSet<String>,
+    rows: HashMap<&'static str, HashMap<String, Vec<TextHash>>>,
+    complete: HashSet<String>,
     /// The turns by conversation.
     turns: HashMap<String, Vec<Turn>>,
     /// The profiles by character. Samples may omit parts of them.
     profiles: HashMap<String, Profile>,
-    open: Open,
+    pending: Pending,
     missing: HashSet<&'static str>,
 }
 
 /// Findings that are reported only if the referenced config could be read completely; the number kept is limited.
 #[derive(Debug, Default)]
-struct Open {
+struct Pending {
     /// By file, column and referenced config.
-    held: BTreeMap<(String, String, &'static str), Held>,
+    by_column: BTreeMap<(String, String, &'static str), LimitedFindings>,
 }
 
 /// The first findings of a kind, and the number of further ones.
 #[derive(Debug, Default)]
-struct Held {
+struct LimitedFindings {
     first: Vec<(Spot, String)>,
     more: usize,
 }
 
-impl Open {
+impl Pending {
     fn add(&mut self, group: &Group<'_>, row: usize, column: &str, of: &'static str, message: impl FnOnce() -> String) {
-        let Held { first, more } = self.held.entry((group.file.to_owned(), column.to_owned(), of)).or_default();
+        let LimitedFindings { first, more } =
+            self.by_column.entry((group.file.to_owned(), column.to_owned(), of)).or_default();
         if first.len() < MOST {
             first.push((group.spot("reference", row, column), message()));
         } else {
@@ -109,8 +110,8 @@ impl References {
             let rows = self.rows.entry(config).or_default();
             for row in 0..group.height {
                 let Some(id) = group.text(id, row) else { continue };
-                let prints = columns.iter().map(|(column, _)| print(group, column, row)).collect();
-                rows.insert(id.to_owned(), prints);
+                let hashes = columns.iter().map(|(column, _)| text_hash(group, column, row)).collect();
+                rows.insert(id.to_owned(), hashes);
             }
         }
         match group.config {
@@ -134,7 +135,7 @@ impl References {
                         continue;
                     }
                 };
-                self.open.add(group, row, column, of, || message);
+                self.pending.add(group, row, column, of, || message);
             }
         }
     }
@@ -143,9 +144,9 @@ impl References {
     fn compare(&mut self, group: &Group<'_>, row: usize, of: &'static str, id: &str) {
         let columns = REPEATED.iter().find(|(config, ..)| *config == of).map_or(&[][..], |(.., columns)| columns);
         for ((_, column), there) in columns.iter().zip(&self.rows[of][id]) {
-            if differ(*there, print(group, column, row)) {
+            if differ(*there, text_hash(group, column, row)) {
                 let message = || format!("`{column}` differs from the row `{id}` of `{of}`");
-                self.open.add(group, row, column, of, message);
+                self.pending.add(group, row, column, of, message);
             }
         }
         match (of, group.config) {
@@ -165,10 +166,10 @@ impl References {
     }
 
     fn compare_profile(&mut self, group: &Group<'_>, row: usize, id: &str) {
-        let shown = group.cells("profile").and_then(|cells| Profile::of(cells, row));
-        if self.profiles.get(id).zip(shown).is_some_and(|(profile, shown)| !profile.shows(&shown)) {
+        let sample = group.cells("profile").and_then(|cells| Profile::of(cells, row));
+        if self.profiles.get(id).zip(sample).is_some_and(|(profile, sample)| !profile.contains(&sample)) {
             let message = || format!("`profile` has content that is missing in the row `{id}` of `characters`");
-            self.open.add(group, row, "profile", "characters", message);
+            self.pending.add(group, row, "profile", "characters", message);
         }
     }
 
@@ -179,12 +180,12 @@ impl References {
             return;
         }
         for row in 0..group.height {
-            let mut said = Said::new(turns);
+            let mut utterances = UtteranceHash::new(turns);
             let turn = |turn: usize| {
                 let judged = (dimensions.text(turn).map(str::to_owned), scores.number(turn));
                 let texts = OF_TURN.map(|(_, field)| text(turns.field(field)?, turn));
-                let before = said.so_far();
-                said.add(turn);
+                let before = utterances.so_far();
+                utterances.add(turn);
                 Turn { judged, texts, before }
             };
             let turns = turns.list(row).map(turn).collect();
@@ -202,53 +203,57 @@ impl References {
         let number = |column| group.cells(column).and_then(|cells| cells.number(row));
         let judged = (group.text("dimension", row).map(str::to_owned), number("score"));
         let number = number("turn").and_then(|turn| usize::try_from(turn).ok());
-        let told = number.map_or_else(|| "none".to_owned(), |turn| turn.to_string());
-        let mut open = |column: &str, message: String| {
-            self.open.add(group, row, column, "conversations", || message);
+        let shown_number = number.map_or_else(|| "none".to_owned(), |turn| turn.to_string());
+        let mut report = |column: &str, message: String| {
+            self.pending.add(group, row, column, "conversations", || message);
         };
         let Some(turn) = number.and_then(|number| turns.get(number)) else {
-            return open("turn", format!("the conversation `{conversation}` has no turn {told}"));
+            return report("turn", format!("the conversation `{conversation}` has no turn {shown_number}"));
         };
         if turn.judged != judged {
             let (dimension, score) = judged;
             let score = score.map_or_else(|| "-".to_owned(), |score| score.to_string());
             let dimension = dimension.as_deref().unwrap_or("-");
             let judged = format!("is not judged `{dimension}` with score {score}");
-            return open("turn", format!("turn {told} of the conversation `{conversation}` {judged}"));
+            return report("turn", format!("turn {shown_number} of the conversation `{conversation}` {judged}"));
         }
         for ((column, field), there) in OF_TURN.into_iter().zip(turn.texts) {
             // A reference may have been edited by hand; `conversations` keeps the model's reply.
             let is_edited = column == "reference" && group.text("edit_reason", row).is_some();
-            if !is_edited && differ(there, print(group, column, row)) {
-                open(
+            if !is_edited && differ(there, text_hash(group, column, row)) {
+                report(
                     column,
-                    format!("the text differs from the `{field}` of turn {told} of the conversation `{conversation}`"),
+                    format!(
+                        "the text differs from the `{field}` of turn {shown_number} of the conversation `{conversation}`"
+                    ),
                 );
             }
         }
         let history = group.cells("history").and_then(|history| {
-            let mut said = Said::new(history);
-            history.list(row).for_each(|line| said.add(line));
-            said.so_far()
+            let mut utterances = UtteranceHash::new(history);
+            history.list(row).for_each(|line| utterances.add(line));
+            utterances.so_far()
         });
         if differ(turn.before, history) {
-            open(
+            report(
                 "history",
-                format!("the history differs from the turns before turn {told} of the conversation `{conversation}`"),
+                format!(
+                    "the history differs from the turns before turn {shown_number} of the conversation `{conversation}`"
+                ),
             );
         }
     }
 
     /// Records that a config could be read completely.
-    pub(super) fn whole(&mut self, config: &str) {
-        self.whole.insert(config.to_owned());
+    pub(super) fn mark_complete(&mut self, config: &str) {
+        self.complete.insert(config.to_owned());
     }
 
     /// Reports the missing rows. If the referenced config could not be read completely, its references are not
     /// reported.
     pub(super) fn check(self, findings: &mut Findings, notes: &mut Vec<String>) {
-        for ((_, _, of), Held { first, more }) in self.open.held {
-            if !self.whole.contains(of) {
+        for ((_, _, of), LimitedFindings { first, more }) in self.pending.by_column {
+            if !self.complete.contains(of) {
                 continue;
             }
             if let Some((spot, _)) = first.first() {
@@ -268,12 +273,12 @@ impl References {
 }
 
 /// Running hash of the utterances of a conversation.
-struct Said<'a> {
+struct UtteranceHash<'a> {
     fields: Option<(&'a Cells, &'a Cells)>,
     hasher: DefaultHasher,
 }
 
-impl<'a> Said<'a> {
+impl<'a> UtteranceHash<'a> {
     fn new(lines: &'a Cells) -> Self {
         let fields = lines.field("speaker").zip(lines.field("content"));
         let fields = fields.filter(|fields| matches!(fields, (Cells::Text(_), Cells::Text(_))));
@@ -286,23 +291,23 @@ impl<'a> Said<'a> {
         }
     }
 
-    fn so_far(&self) -> Print {
+    fn so_far(&self) -> TextHash {
         self.fields.map(|_| self.hasher.finish())
     }
 }
 
 /// Returns whether both hashes exist and differ.
-fn differ(one: Print, other: Print) -> bool {
+fn differ(one: TextHash, other: TextHash) -> bool {
     one.zip(other).is_some_and(|(one, other)| one != other)
 }
 
-fn text(cells: &Cells, place: usize) -> Print {
+fn text(cells: &Cells, index: usize) -> TextHash {
     // A reply that a model did not give is an empty text in a sample.
-    matches!(cells, Cells::Text(_)).then(|| hash(|hasher| cells.text(place).unwrap_or_default().hash(hasher)))
+    matches!(cells, Cells::Text(_)).then(|| hash(|hasher| cells.text(index).unwrap_or_default().hash(hasher)))
 }
 
 /// Returns the hash of a row's column, including all texts of a list.
-fn print(group: &Group<'_>, column: &str, row: usize) -> Print {
+fn text_hash(group: &Group<'_>, column: &str, row: usize) -> TextHash {
     match group.cells(column)? {
         texts @ Cells::Text(_) => text(texts, row),
         lists @ Cells::List { .. } => Some(hash(|hasher| {
@@ -328,12 +333,15 @@ mod tests {
         for (number, file) in ["a.parquet", "a.parquet", "b.parquet"].into_iter().enumerate() {
             references.add(&Group::new("samples", file, "test", number * ids.len(), &samples).unwrap());
         }
-        assert_eq!(references.open.held.values().map(|held| held.first.len()).sum::<usize>(), 2 * MOST);
-        references.whole("scenes");
+        assert_eq!(
+            references.pending.by_column.values().map(|by_column| by_column.first.len()).sum::<usize>(),
+            2 * MOST
+        );
+        references.mark_complete("scenes");
         let mut findings = Findings::of(true);
         references.check(&mut findings, &mut Vec::new());
-        let (told, more) = findings.end();
-        assert_eq!((told.len(), more), (2 * MOST, BTreeMap::from([("reference", 3 * ids.len() - 2 * MOST)])));
-        assert_eq!((told[1].row, told[1].id.as_deref()), (Some(1), Some("渡口/1")));
+        let (listed, more) = findings.finish();
+        assert_eq!((listed.len(), more), (2 * MOST, BTreeMap::from([("reference", 3 * ids.len() - 2 * MOST)])));
+        assert_eq!((listed[1].row, listed[1].id.as_deref()), (Some(1), Some("渡口/1")));
     }
 }

@@ -7,7 +7,7 @@ use polars::prelude::DataFrame;
 use serde_json::Value;
 
 use super::balance::Balance;
-use super::conversation_splits::Carried;
+use super::conversation_splits::ConversationSplitCheck;
 use super::findings::Findings;
 use super::leaks::Leaks;
 use super::privacy::Privacy;
@@ -19,15 +19,15 @@ use crate::dataset::error::DatasetError;
 use crate::store::{self, Dataset, Table};
 
 /// The state of all checks.
-pub(super) struct Walk<'a> {
+pub(super) struct DatasetScan<'a> {
     dataset: &'a Dataset,
     run: Option<&'a Path>,
     manifest: Option<&'a Value>,
-    divided: Value,
+    split_configs: Value,
     ids: HashSet<String>,
     references: References,
     privacy: Privacy,
-    carried: Carried,
+    conversation_splits: ConversationSplitCheck,
     balance: Balance,
     rows: BTreeMap<String, BTreeMap<String, usize>>,
     columns: BTreeMap<String, BTreeSet<String>>,
@@ -37,27 +37,27 @@ pub(super) struct Walk<'a> {
     notes: Vec<String>,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> DatasetScan<'a> {
     /// Creates the scan, with the findings so far.
     pub(super) fn new(
         dataset: &'a Dataset,
         run: Option<&'a Path>,
         manifest: Option<&'a Value>,
-        divided: Value,
+        split_configs: Value,
         findings: Findings,
         notes: Vec<String>,
     ) -> Self {
-        let carried = Carried::new(&dataset.tables, &divided);
+        let conversation_splits = ConversationSplitCheck::new(&dataset.tables, &split_configs);
         let (ids, references, privacy, balance, rows, columns, unread) = Default::default();
         Self {
             dataset,
             run,
             manifest,
-            divided,
+            split_configs,
             ids,
             references,
             privacy,
-            carried,
+            conversation_splits,
             balance,
             rows,
             columns,
@@ -68,14 +68,14 @@ impl<'a> Walk<'a> {
     }
 
     /// Runs the checks that need all tables.
-    pub(super) fn end(mut self) -> Audit {
+    pub(super) fn finish(mut self) -> Audit {
         self.references.check(&mut self.findings, &mut self.notes);
-        self.privacy.end(&mut self.notes);
-        self.carried.check(&mut self.findings, &mut self.notes);
+        self.privacy.add_notes(&mut self.notes);
+        self.conversation_splits.check(&mut self.findings, &mut self.notes);
         let mut known = self.rows.clone();
         known.retain(|config, _| !self.unread.contains(config));
-        let there = card::There { rows: &known, columns: &self.columns, unread: &self.unread };
-        card::check(&self.dataset.path, self.run, self.manifest, &there, &mut self.findings);
+        let actual = card::ActualContents { rows: &known, columns: &self.columns, unread: &self.unread };
+        card::check(&self.dataset.path, self.run, self.manifest, &actual, &mut self.findings);
         let balance = if self.unread.contains("samples") {
             self.notes.push("`samples` could not be read completely; its balance was not checked".to_owned());
             BTreeMap::new()
@@ -85,7 +85,7 @@ impl<'a> Walk<'a> {
         if self.rows.is_empty() {
             self.notes.push("the data set has no rows".to_owned());
         }
-        let (findings, more) = self.findings.end();
+        let (findings, more) = self.findings.finish();
         Audit { rows: self.rows, balance, findings, more, notes: self.notes }
     }
 
@@ -97,7 +97,7 @@ impl<'a> Walk<'a> {
             return self.unknown(tables);
         };
         self.ids.clear();
-        let mut leaks = Leaks::new(config, tables, self.manifest, &self.divided);
+        let mut leaks = Leaks::new(config, tables, self.manifest, &self.split_configs);
         let values = Values::new(config);
         let mut is_whole = true;
         for table in tables {
@@ -110,7 +110,7 @@ impl<'a> Walk<'a> {
             }
         }
         if is_whole {
-            self.references.whole(config);
+            self.references.mark_complete(config);
         }
         leaks.check(&mut self.findings, &mut self.notes);
         Ok(())
@@ -159,7 +159,7 @@ impl<'a> Walk<'a> {
             self.check_ids(&group);
             self.references.add(&group);
             self.privacy.check(&group, &mut self.findings);
-            self.carried.add(&group);
+            self.conversation_splits.add(&group);
             leaks.add(&group, &frame)?;
             self.balance.add(&group);
         }

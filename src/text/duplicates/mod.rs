@@ -98,16 +98,16 @@ pub fn judged<T: AsRef<str>>(questions: &[T], keep: Keep, measured: bool, thread
             _ => None,
         },
     );
-    let verdict = |(place, number): (usize, u32)| {
+    let verdict = |(position, number): (usize, u32)| {
         let first = firsts[number as usize] as usize;
         let stays = stays(number);
-        if stays && first != place {
+        if stays && first != position {
             return Verdict { kept: false, similarity: 1.0, nearest: Some(first) };
         }
         let nearest = nearest[number as usize];
         Verdict {
             kept: stays,
-            similarity: nearest.map_or(0.0, |(_, likeness)| likeness),
+            similarity: nearest.map_or(0.0, |(_, similarity)| similarity),
             nearest: nearest.map(|(other, _)| firsts[other as usize] as usize),
         }
     };
@@ -158,26 +158,26 @@ mod tests {
         let (distinct, numbers, firsts) = Questions::new(questions);
         let mut kept: Vec<u32> = Vec::new();
         for number in 0..terms::to_u32(distinct.len()) {
-            if kept.iter().all(|other| distinct.likeness(number, *other) < threshold) {
+            if kept.iter().all(|other| distinct.similarity(number, *other) < threshold) {
                 kept.push(number);
             }
         }
-        let verdict = |(place, number): (usize, &u32)| {
+        let verdict = |(position, number): (usize, &u32)| {
             let first = firsts[*number as usize] as usize;
             let stays = kept.contains(number);
-            if stays && first != place {
+            if stays && first != position {
                 return Verdict { kept: false, similarity: 1.0, nearest: Some(first) };
             }
             let mut nearest: Option<(u32, f64)> = None;
             for other in kept.iter().filter(|other| *other != number) {
-                let likeness = distinct.likeness(*number, *other);
-                if likeness > nearest.map_or(0.0, |(_, most)| most) {
-                    nearest = Some((*other, likeness));
+                let similarity = distinct.similarity(*number, *other);
+                if similarity > nearest.map_or(0.0, |(_, most)| most) {
+                    nearest = Some((*other, similarity));
                 }
             }
             Verdict {
                 kept: stays,
-                similarity: nearest.map_or(0.0, |(_, likeness)| likeness),
+                similarity: nearest.map_or(0.0, |(_, similarity)| similarity),
                 nearest: nearest.map(|(other, _)| firsts[other as usize] as usize),
             }
         };

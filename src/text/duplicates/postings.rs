@@ -26,9 +26,9 @@ use super::terms::to_u32;
 struct Posting {
     number: u32,
     /// The position of the term among the question's terms.
-    place: u32,
+    position: u32,
     /// The remaining norms of the question from this term on.
-    left: RemainingNorms,
+    norms: RemainingNorms,
 }
 
 /// An index of some questions by their terms.
@@ -43,7 +43,7 @@ pub(super) struct Postings {
 
 /// Questions of a term's list with a similar ratio of the two norms. A short list is a single segment.
 struct Segment {
-    /// The factor by which `answers` is divided and `asks` multiplied, so that one number sorts them; 0 if the segment
+    /// The factor by which `target_norm` is divided and `query_norm` multiplied, so that one number sorts them; 0 if the segment
     /// is read in full.
     scale: f64,
     /// The maximum norms that this term alone contributes in any of the questions.
@@ -54,13 +54,13 @@ struct Segment {
 
 impl Segment {
     /// Returns the sort key of the postings.
-    fn order(&self, left: RemainingNorms) -> f64 {
-        order(self.scale, left)
+    fn order(&self, norms: RemainingNorms) -> f64 {
+        order(self.scale, norms)
     }
 }
 
-fn order(scale: f64, left: RemainingNorms) -> f64 {
-    (f64::from(left.asks) * scale).max(f64::from(left.answers) / scale)
+fn order(scale: f64, norms: RemainingNorms) -> f64 {
+    (f64::from(norms.query_norm) * scale).max(f64::from(norms.target_norm) / scale)
 }
 
 /// Lists of at most this length are read in full.
@@ -81,13 +81,13 @@ impl Postings {
             ends[rank] += ends[rank - 1];
         }
         let size = ends.last().map_or(0, |end| *end as usize);
-        let mut list = vec![Posting { number: 0, place: 0, left: RemainingNorms::default() }; size];
+        let mut list = vec![Posting { number: 0, position: 0, norms: RemainingNorms::default() }; size];
         // Class by class, so that questions of a class are adjacent in every list. After the loop, each element of
         // `ends` has moved from the start of its list to the end.
         for number in classes.into_values().flatten() {
-            for ((place, term), left) in (0_u32..).zip(questions.terms(number)).zip(questions.left(number)) {
+            for ((position, term), norms) in (0_u32..).zip(questions.terms(number)).zip(questions.norms(number)) {
                 let at = &mut ends[term.rank as usize];
-                list[*at as usize] = Posting { number, place, left: *left };
+                list[*at as usize] = Posting { number, position, norms: *norms };
                 *at += 1;
             }
         }
@@ -103,11 +103,13 @@ impl Postings {
                 let scale = if is_short { 0.0 } else { questions.scale(part[0].number) };
                 if !is_short {
                     part.sort_unstable_by(|one, other| {
-                        order(scale, other.left).total_cmp(&order(scale, one.left)).then(one.number.cmp(&other.number))
+                        order(scale, other.norms)
+                            .total_cmp(&order(scale, one.norms))
+                            .then(one.number.cmp(&other.number))
                     });
                 }
                 let end = start + to_u32(part.len());
-                let alone = part.iter().map(|posting| questions.alone(posting.number, posting.place));
+                let alone = part.iter().map(|posting| questions.alone(posting.number, posting.position));
                 let most = alone.fold(RemainingNorms::default(), RemainingNorms::max);
                 segments.push(Segment { scale, most, range: [start, end] });
                 start = end;
@@ -135,8 +137,8 @@ impl Postings {
 pub(super) struct Search<'a> {
     questions: &'a Questions,
     /// By question: what is known about it relative to the querying one.
-    met: Vec<Met>,
-    /// The questions with an entry in `met` other than [`Met::Not`].
+    state: Vec<PairState>,
+    /// The questions with an entry in `state` other than [`PairState::Not`].
     numbers: Vec<u32>,
     /// By bit: the sums of the squared norms of the querying question's terms with that bit that were not processed
     /// yet.
@@ -145,7 +147,7 @@ pub(super) struct Search<'a> {
 
 /// What is known about a question relative to the querying one.
 #[derive(Debug, Clone, Copy)]
-enum Met {
+enum PairState {
     /// No shared term was found yet.
     Not,
     /// One shared term was found: its positions in the querying and in the other question.
@@ -156,7 +158,7 @@ enum Met {
 
 impl<'a> Search<'a> {
     pub(super) fn new(questions: &'a Questions) -> Self {
-        Self { questions, met: vec![Met::Not; questions.len()], numbers: Vec::new(), squares: [(0.0, 0.0); 64] }
+        Self { questions, state: vec![PairState::Not; questions.len()], numbers: Vec::new(), squares: [(0.0, 0.0); 64] }
     }
 
     /// Calls `found` for each indexed question with at least the given similarity that `is_asked_for` accepts, once
@@ -169,13 +171,13 @@ impl<'a> Search<'a> {
         is_asked_for: impl Fn(u32) -> bool,
         found: impl FnMut(u32, f64) -> ControlFlow<(), f64>,
     ) {
-        let _ = self.walk(postings, number, at_least, is_asked_for, found);
+        let _ = self.visit(postings, number, at_least, is_asked_for, found);
         for other in self.numbers.drain(..) {
-            self.met[other as usize] = Met::Not;
+            self.state[other as usize] = PairState::Not;
         }
     }
 
-    fn walk(
+    fn visit(
         &mut self,
         postings: &Postings,
         number: u32,
@@ -190,13 +192,13 @@ impl<'a> Search<'a> {
         let is_marked = questions.terms(number).len() <= MARKED;
         if is_marked {
             self.squares = [(0.0, 0.0); 64];
-            for (place, term) in (0_u32..).zip(questions.terms(number)) {
-                self.add(term.rank, questions.alone(number, place), 1.0);
+            for (position, term) in (0_u32..).zip(questions.terms(number)) {
+                self.add(term.rank, questions.alone(number, position), 1.0);
             }
         }
-        for ((term, left), place) in questions.terms(number).iter().zip(questions.left(number)).zip(0_u32..) {
+        for ((term, norms), position) in questions.terms(number).iter().zip(questions.norms(number)).zip(0_u32..) {
             let is_common = !questions.is_rare(term.rank);
-            let alone = questions.alone(number, place);
+            let alone = questions.alone(number, position);
             let before = so_far;
             for segment in postings.segments(term.rank) {
                 // If the rarest shared term is not one of the querying question's rare terms, the similarity is
@@ -206,44 +208,44 @@ impl<'a> Search<'a> {
                 let (there, back) = most(alone, segment.most);
                 let adds = there + back;
                 let is_small = adds <= SMALL && adds < sought;
-                let least = if segment.scale > 0.0 { least(*left, segment.scale, sought - before) } else { 0.0 };
+                let least = if segment.scale > 0.0 { least(*norms, segment.scale, sought - before) } else { 0.0 };
                 let mut was_met = false;
                 for posting in postings.of(segment) {
-                    if segment.order(posting.left) < least {
+                    if segment.order(posting.norms) < least {
                         break;
                     }
                     let other = posting.number;
-                    let met = &mut self.met[other as usize];
-                    let needed = match *met {
-                        Met::Compared => continue,
-                        Met::Not => sought / factor,
-                        Met::Once(..) => sought - before,
+                    let state = &mut self.state[other as usize];
+                    let needed = match *state {
+                        PairState::Compared => continue,
+                        PairState::Not => sought / factor,
+                        PairState::Once(..) => sought - before,
                     };
-                    let (there, back) = most(*left, posting.left);
+                    let (there, back) = most(*norms, posting.norms);
                     if there.min(1.0) + back.min(1.0) < needed {
                         continue;
                     }
-                    let (from, to) = match *met {
-                        Met::Once(from, to) => (from, to),
+                    let (from, to) = match *state {
+                        PairState::Once(from, to) => (from, to),
                         _ if !is_asked_for(other) => continue,
                         _ => {
                             self.numbers.push(other);
                             if is_small {
-                                *met = Met::Once(place, posting.place);
+                                *state = PairState::Once(position, posting.position);
                                 was_met = true;
                                 continue;
                             }
-                            (place, posting.place)
+                            (position, posting.position)
                         }
                     };
                     // A pair that fails here is not similar. It may be found again, and fails again.
-                    if is_marked && self.most_marked(questions.marks(other), posting.left) < needed {
+                    if is_marked && self.most_marked(questions.marks(other), posting.norms) < needed {
                         continue;
                     }
-                    self.met[other as usize] = Met::Compared;
-                    let likeness = questions.likeness_from((number, from as usize), (other, to as usize), at_least);
-                    if let Some(likeness) = likeness.filter(|likeness| *likeness >= at_least) {
-                        at_least = found(other, likeness)?;
+                    self.state[other as usize] = PairState::Compared;
+                    let similarity = questions.similarity_from((number, from as usize), (other, to as usize), at_least);
+                    if let Some(similarity) = similarity.filter(|similarity| *similarity >= at_least) {
+                        at_least = found(other, similarity)?;
                         sought = 2.0 * (at_least - SLACK);
                     }
                 }
@@ -259,21 +261,21 @@ impl<'a> Search<'a> {
     }
 
     fn add(&mut self, rank: u32, alone: RemainingNorms, times: f64) {
-        let (asks, answers) = &mut self.squares[mark(rank).trailing_zeros() as usize];
-        *asks += times * f64::from(alone.asks).powi(2);
-        *answers += times * f64::from(alone.answers).powi(2);
+        let (query_norm, target_norm) = &mut self.squares[mark(rank).trailing_zeros() as usize];
+        *query_norm += times * f64::from(alone.query_norm).powi(2);
+        *target_norm += times * f64::from(alone.target_norm).powi(2);
     }
 
     /// Returns the upper bound of the similarity, doubled, to a question with the given term marks and remaining norms.
-    fn most_marked(&self, mut marks: u64, left: RemainingNorms) -> f64 {
-        let (mut asks, mut answers) = (0.0, 0.0);
+    fn most_marked(&self, mut marks: u64, norms: RemainingNorms) -> f64 {
+        let (mut query_norm, mut target_norm) = (0.0, 0.0);
         while marks != 0 {
             let of_bit = self.squares[marks.trailing_zeros() as usize];
-            (asks, answers) = (asks + of_bit.0, answers + of_bit.1);
+            (query_norm, target_norm) = (query_norm + of_bit.0, target_norm + of_bit.1);
             marks &= marks - 1;
         }
-        let there = asks.max(0.0).sqrt() * f64::from(left.answers);
-        there.min(1.0) + (answers.max(0.0).sqrt() * f64::from(left.asks)).min(1.0)
+        let there = query_norm.max(0.0).sqrt() * f64::from(norms.target_norm);
+        there.min(1.0) + (target_norm.max(0.0).sqrt() * f64::from(norms.query_norm)).min(1.0)
     }
 
     /// Whether any indexed question has at least the given similarity.
@@ -324,12 +326,12 @@ impl<'a> Search<'a> {
             number,
             at_least,
             |other| other != number,
-            |other, likeness| {
-                let is_nearer = nearest.is_none_or(|(first, most)| likeness > most || other < first);
-                if likeness > 0.0 && is_nearer {
-                    nearest = Some((other, likeness));
+            |other, similarity| {
+                let is_nearer = nearest.is_none_or(|(first, most)| similarity > most || other < first);
+                if similarity > 0.0 && is_nearer {
+                    nearest = Some((other, similarity));
                 }
-                ControlFlow::Continue(likeness)
+                ControlFlow::Continue(similarity)
             },
         );
         nearest
@@ -337,8 +339,8 @@ impl<'a> Search<'a> {
 }
 
 /// Returns the minimum sort key of a posting whose bound reaches `sought`, which is twice the similarity.
-fn least(left: RemainingNorms, scale: f64, sought: f64) -> f64 {
-    let (there, back) = (f64::from(left.asks) * scale, f64::from(left.answers) / scale);
+fn least(norms: RemainingNorms, scale: f64, sought: f64) -> f64 {
+    let (there, back) = (f64::from(norms.query_norm) * scale, f64::from(norms.target_norm) / scale);
     let (more, less) = (there.max(back), there.min(back));
     // Both halves grow with the key until the larger one is 1.
     if sought * more <= more + less { sought / (more + less) } else { (sought - 1.0) / less }

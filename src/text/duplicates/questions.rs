@@ -21,7 +21,7 @@ pub(super) struct Questions {
     /// By question: its score with itself.
     own: Vec<f64>,
     /// By term of each question, parallel to `terms`.
-    left: Vec<RemainingNorms>,
+    norms: Vec<RemainingNorms>,
     /// By question: the value of [`Questions::class`].
     classes: Vec<i8>,
     /// By question: the [`mark`]s of its terms.
@@ -38,7 +38,7 @@ impl Questions {
         let mut terms = Lists::default();
         let (mut numbers, mut firsts) = (Vec::with_capacity(texts.len()), Vec::new());
         let mut known: HashMap<u64, Vec<u32>> = HashMap::new();
-        for (place, text) in texts.iter().enumerate() {
+        for (position, text) in texts.iter().enumerate() {
             let of_text = reader.read(text.as_ref());
             let mut hasher = DefaultHasher::new();
             of_text.hash(&mut hasher);
@@ -50,7 +50,7 @@ impl Questions {
             let number = to_u32(firsts.len());
             alike.push(number);
             numbers.push(number);
-            firsts.push(to_u32(place));
+            firsts.push(to_u32(position));
             terms.push(of_text);
         }
         drop(known);
@@ -96,16 +96,16 @@ impl Questions {
             rare: to_u32(rare),
             lengths,
             own: Vec::new(),
-            left: Vec::new(),
+            norms: Vec::new(),
             classes: Vec::new(),
             marks: Vec::new(),
             apart: APART,
         };
         made.own = (0..to_u32(questions)).map(|number| made.score(number, number)).collect();
-        made.left = made.measure();
+        made.norms = made.measure();
         let marks = |number| made.terms(number).iter().fold(0, |marks, term| marks | mark(term.rank));
         made.marks = (0..to_u32(questions)).map(marks).collect();
-        made.classes = (0..to_u32(questions)).map(|number| class(made.left(number))).collect();
+        made.classes = (0..to_u32(questions)).map(|number| class(made.norms(number))).collect();
         made
     }
 
@@ -152,27 +152,29 @@ impl Questions {
 
     /// Computes the remaining norms of each question from each of its terms on.
     fn measure(&self) -> Vec<RemainingNorms> {
-        let mut left = vec![RemainingNorms::default(); self.terms.values.len()];
+        let mut norms = vec![RemainingNorms::default(); self.terms.values.len()];
         for number in 0..to_u32(self.len()) {
             let range = self.terms.range(number as usize);
-            let (mut asks, mut answers) = (0.0, 0.0);
-            for (term, left) in self.terms(number).iter().zip(&mut left[range]).rev() {
+            let (mut query_norm, mut target_norm) = (0.0, 0.0);
+            for (term, norms) in self.terms(number).iter().zip(&mut norms[range]).rev() {
                 let (weight, count) = (self.weights[term.rank as usize], f64::from(term.count));
-                asks += weight * count.powi(2);
-                answers += weight * self.gain(number, term.count).powi(2);
-                *left =
-                    RemainingNorms { asks: narrow(asks.sqrt() / self.own(number)), answers: narrow(answers.sqrt()) };
+                query_norm += weight * count.powi(2);
+                target_norm += weight * self.gain(number, term.count).powi(2);
+                *norms = RemainingNorms {
+                    query_norm: narrow(query_norm.sqrt() / self.own(number)),
+                    target_norm: narrow(target_norm.sqrt()),
+                };
             }
         }
-        left
+        norms
     }
 
     /// Returns the remaining norms of a question from each of its terms on.
-    pub(super) fn left(&self, number: u32) -> &[RemainingNorms] {
-        &self.left[self.terms.range(number as usize)]
+    pub(super) fn norms(&self, number: u32) -> &[RemainingNorms] {
+        &self.norms[self.terms.range(number as usize)]
     }
 
-    /// Returns the class of a question. Questions of a class have about the same ratio of `answers` to `asks`.
+    /// Returns the class of a question. Questions of a class have about the same ratio of `target_norm` to `query_norm`.
     pub(super) fn class(&self, number: u32) -> i8 {
         self.classes[number as usize]
     }
@@ -188,11 +190,11 @@ impl Questions {
     }
 
     /// Returns the norms of a single term of a question.
-    pub(super) fn alone(&self, number: u32, place: u32) -> RemainingNorms {
-        let term = self.terms(number)[place as usize];
+    pub(super) fn alone(&self, number: u32, position: u32) -> RemainingNorms {
+        let term = self.terms(number)[position as usize];
         let weight = self.weights[term.rank as usize].sqrt();
-        let asks = weight * f64::from(term.count) / self.own(number);
-        RemainingNorms { asks: narrow(asks), answers: narrow(weight * self.gain(number, term.count)) }
+        let query_norm = weight * f64::from(term.count) / self.own(number);
+        RemainingNorms { query_norm: narrow(query_norm), target_norm: narrow(weight * self.gain(number, term.count)) }
     }
 
     /// Returns the BM25 score of a question for another one as the query.
@@ -216,16 +218,16 @@ impl Questions {
 
     /// Returns the similarity of two questions.
     #[cfg(test)]
-    pub(super) fn likeness(&self, one: u32, other: u32) -> f64 {
-        self.likeness_from((one, 0), (other, 0), -1.0).expect("a similarity is never below the bound")
+    pub(super) fn similarity(&self, one: u32, other: u32) -> f64 {
+        self.similarity_from((one, 0), (other, 0), -1.0).expect("a similarity is never below the bound")
     }
 
     /// Returns the similarity of two questions, 0 to 1 in millionths, or `None` if it is certainly below `at_least`.
     /// The pairs are (question, position); the two must share no term before these positions.
-    pub(super) fn likeness_from(&self, one: (u32, usize), other: (u32, usize), at_least: f64) -> Option<f64> {
+    pub(super) fn similarity_from(&self, one: (u32, usize), other: (u32, usize), at_least: f64) -> Option<f64> {
         let ((one, mut i), (other, mut j)) = (one, other);
         let (of_one, of_other) = (self.terms(one), self.terms(other));
-        let (left_of_one, left_of_other) = (self.left(one), self.left(other));
+        let (left_of_one, left_of_other) = (self.norms(one), self.norms(other));
         let (unit, unit_of_other) = (self.own(one).recip(), self.own(other).recip());
         let sought = 2.0 * (at_least - SLACK);
         let (mut there, mut back) = (0.0, 0.0);
@@ -246,10 +248,10 @@ impl Questions {
             j += usize::from(b.rank <= a.rank);
         }
         let Some(rarest) = rarest else { return Some(0.0) };
-        let likeness = f64::midpoint((there / self.own(one)).min(1.0), (back / self.own(other)).min(1.0));
+        let similarity = f64::midpoint((there / self.own(one)).min(1.0), (back / self.own(other)).min(1.0));
         let apart = !self.is_rare(rarest) && (self.has_rare(one) || self.has_rare(other));
         // Rounded as written to files, so that stored values agree with the decision.
-        Some(((if apart { likeness * self.apart } else { likeness }) * 1e6).round() / 1e6)
+        Some(((if apart { similarity * self.apart } else { similarity }) * 1e6).round() / 1e6)
     }
 }
 
@@ -257,15 +259,15 @@ impl Questions {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct RemainingNorms {
     /// The norm of its counts, weighted by the terms' weights, divided by its score with itself.
-    pub(super) asks: f32,
+    pub(super) query_norm: f32,
     /// The norm of its gains, weighted by the terms' weights.
-    pub(super) answers: f32,
+    pub(super) target_norm: f32,
 }
 
 impl RemainingNorms {
     /// Returns the element-wise maximum.
     pub(super) fn max(self, other: Self) -> Self {
-        Self { asks: self.asks.max(other.asks), answers: self.answers.max(other.answers) }
+        Self { query_norm: self.query_norm.max(other.query_norm), target_norm: self.target_norm.max(other.target_norm) }
     }
 }
 
@@ -273,8 +275,8 @@ impl RemainingNorms {
 const CLASS: f64 = 0.2;
 
 #[expect(clippy::cast_possible_truncation, reason = "lengths of texts differ by less than e to the 50th")]
-fn class(left: &[RemainingNorms]) -> i8 {
-    let proportion = left.first().map_or(1.0, |left| f64::from(left.answers) / f64::from(left.asks));
+fn class(norms: &[RemainingNorms]) -> i8 {
+    let proportion = norms.first().map_or(1.0, |norms| f64::from(norms.target_norm) / f64::from(norms.query_norm));
     (proportion.sqrt().ln() / CLASS).round() as i8
 }
 
@@ -286,7 +288,7 @@ pub(super) fn mark(rank: u32) -> u64 {
 
 /// Returns the maximum that the remaining terms of two questions can add to each half of their similarity.
 pub(super) fn most(one: RemainingNorms, other: RemainingNorms) -> (f64, f64) {
-    (f64::from(one.asks) * f64::from(other.answers), f64::from(other.asks) * f64::from(one.answers))
+    (f64::from(one.query_norm) * f64::from(other.target_norm), f64::from(other.query_norm) * f64::from(one.target_norm))
 }
 
 /// The slack added to bounds, against rounding of similarities to millionths and of norms to 24 bits.
