@@ -249,7 +249,7 @@ fn character(number: usize) -> Character {
         profile: profile(&mut Words::new(language, &id)),
         lines: Vec::new(),
         model: None,
-        id,
+        id: id.into(),
     }
 }
 
@@ -276,7 +276,7 @@ fn scene(number: usize) -> Scene {
         dialogue: Vec::new(),
         grounding: None,
         model: None,
-        id,
+        id: id.into(),
     }
 }
 
@@ -311,14 +311,14 @@ fn conversation(number: usize) -> Conversation {
         }
     });
     Conversation {
-        id: conversation_id(number),
+        id: conversation_id(number).into(),
         language: language(scene_of(number)),
         test_character: format!("Character {}", character_of(number)),
-        character_id: format!("character-{}", character_of(number)),
+        character_id: format!("character-{}", character_of(number)).into(),
         source_model: format!("source-{}", number % 21),
         base_model: "base".into(),
         judge_model: "judge".into(),
-        scene_id: scene_id(scene_of(number)),
+        scene_id: scene_id(scene_of(number)).into(),
         batch: 0,
         ended_by: EndedBy::MaxTurns,
         quality: None,
@@ -394,10 +394,10 @@ fn sample(number: usize, at: usize, scene: &Scene, character: &Character, lines:
         source_model: format!("source-{}", number % 21),
         base_model: "base".into(),
         judge_model: "judge".into(),
-        conversation_id: conversation_id(number),
+        conversation_id: conversation_id(number).into(),
         turn: u32::try_from(at).expect("the value is small"),
         verdicts: Vec::new(),
         edit_reason: None,
-        id,
+        id: id.into(),
     }
 }
