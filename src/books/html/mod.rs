@@ -1,6 +1,6 @@
 //! HTML and XHTML: pages become plain text with the positions of headings and boilerplate.
 
-mod boilerplate;
+mod boilerplate_elements;
 mod elements;
 mod entities;
 mod ignored_elements;
