@@ -74,7 +74,7 @@ fn lanes_with_books_of_their_own_keep_every_row_when_others_are_added() {
         assert!(texts(&free[0], "scene_id").iter().flatten().any(|scene| scene.starts_with(language)));
     }
     let (_, said) = made_up(&run, &["--set", &first, "--set", "simulate.books=['shan*', 'emma']"]);
-    assert!(said.contains("`simulate.books` names `emma`") && !said.contains("`shan*`"), "{said}");
+    assert!(said.contains("`simulate.books` lists `emma`") && !said.contains("`shan*`"), "{said}");
 }
 
 #[test]
