@@ -9,7 +9,7 @@ mod page;
 mod runs;
 mod tags;
 
-pub(super) use boilerplate::kind_of_types;
+pub(super) use boilerplate_elements::kind_of_types;
 pub(super) use markup::{Syntax, Token, one_line, tokens};
 pub(super) use page::{Page, page};
 pub(super) use tags::{Tag, local};
