@@ -56,10 +56,11 @@ pub(super) fn layout(head: &[u8], extension: &str) -> Option<Layout> {
         let lines = matches!(extension, "jsonl" | "ndjson") && !head.is_empty() && !head.contains('\0');
         return lines.then_some(Layout::Lines);
     }
-    let whole = |line: &str| !serde_json::from_str::<serde::de::IgnoredAny>(line).is_err_and(|error| error.is_eof());
+    let is_complete =
+        |line: &str| !serde_json::from_str::<serde::de::IgnoredAny>(line).is_err_and(|error| error.is_eof());
     match head.split_once('\n') {
         _ if head.starts_with('[') => Some(Layout::Objects),
-        Some((line, _)) if !whole(line) => Some(Layout::Objects),
+        Some((line, _)) if !is_complete(line) => Some(Layout::Objects),
         _ => Some(Layout::Lines),
     }
 }
@@ -395,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn many_bad_lines_are_told_by_one_error() {
+    fn many_bad_lines_are_reported_in_one_error() {
         let bad = "{\"title\": \"河灯\"}\n".repeat(100_000);
         let found = results("a.jsonl", &bad);
         assert_eq!(found.len(), 21);
@@ -415,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn an_array_without_end_costs_no_more_than_its_size() {
+    fn an_unclosed_array_takes_linear_time() {
         let many = format!("[{}", "{\"title\": \"a\", \"content\": \"x\"},\n".repeat(20_000));
         assert_eq!(raw_books("a.json", Cursor::new(many), None).flatten().count(), 20_000);
         let deep = "[{\"a\":".repeat(200_000);

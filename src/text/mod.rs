@@ -226,7 +226,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sentences_end_at_final_marks_only() {
+    fn sentences_end_only_at_final_marks() {
         for (text, expected) in [
             (
                 "Mr. Vosper paid 2.50 to J. Marl. “Why?” Because!",
@@ -244,21 +244,21 @@ mod tests {
     }
 
     #[test]
-    fn length_is_words_or_characters() {
+    fn length_counts_words_or_characters() {
         assert_eq!(length("The lamp — she said — is out.", Language::En), 6);
         assert_eq!(length("灯灭了，Mara 说。", Language::Zh), 6);
     }
 
     #[test]
-    fn actions_are_not_spoken() {
+    fn leading_actions_are_not_spoken_text() {
         assert_eq!(spoken("(looks up) Again."), "Again.");
         assert_eq!(spoken("（抬头）再算。"), "再算。");
         assert_eq!(spoken("Again (she said)."), "Again (she said).");
     }
 
     #[test]
-    fn languages_are_told_by_script() {
-        for (text, language, right) in [
+    fn the_language_is_checked_by_script() {
+        for (text, language, expected) in [
             ("A plain sentence.", Language::En, true),
             ("一句平常的话。", Language::En, false),
             ("一句平常的话。", Language::Zh, true),
@@ -266,12 +266,12 @@ mod tests {
             ("她在 Radio 4 听过一次", Language::Zh, true),
             ("…", Language::En, false),
         ] {
-            assert_eq!(check_language(text, language).is_ok(), right, "{text} as {language}");
+            assert_eq!(check_language(text, language).is_ok(), expected, "{text} as {language}");
         }
     }
 
     #[test]
-    fn likeness_ignores_marks_and_case() {
+    fn similarity_ignores_marks_and_case() {
         assert!((likeness("The wall broke!", "the wall, broke") - 1.0).abs() < 1e-9);
         assert!((likeness("水不骗人。", "水不欠人。") - 1.0 / 3.0).abs() < 1e-9);
         assert!(likeness("The wall broke", "今日三文") < 1e-9);

@@ -13,18 +13,18 @@ impl PlainName {
     /// left.
     #[must_use]
     pub fn new(name: &str) -> Self {
-        let whole = slug(name);
-        let words = whole.split('-').skip_while(|word| !word.chars().any(is_han) && is_title(word));
-        let mut plain = words.collect::<Vec<_>>().join("-");
-        if plain.is_empty() {
-            plain.clone_from(&whole);
+        let full_slug = slug(name);
+        let words = full_slug.split('-').skip_while(|word| !word.chars().any(is_han) && is_title(word));
+        let mut name = words.collect::<Vec<_>>().join("-");
+        if name.is_empty() {
+            name.clone_from(&full_slug);
         }
-        if plain.chars().all(is_han)
-            && let Some(untitled) = without_title(&plain)
+        if name.chars().all(is_han)
+            && let Some(untitled) = without_title(&name)
         {
-            plain.truncate(untitled.len());
+            name.truncate(untitled.len());
         }
-        Self(plain)
+        Self(name)
     }
 
     /// Whether it contains no letters.
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn forms_of_address_are_no_part_of_a_name() {
+    fn forms_of_address_are_not_part_of_a_name() {
         for (one, other) in [
             ("Mrs. Marl", "marl"),
             ("Captain Dr. Hob Wragg", "Hob Wragg"),

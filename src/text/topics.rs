@@ -41,9 +41,9 @@ fn english(sentence: &str) -> Vec<Topic> {
     for clause in sentence.split(|c: char| !(c.is_alphanumeric() || c.is_whitespace() || matches!(c, '-' | '\'' | '’')))
     {
         let words: Vec<String> = latin_words(clause).collect();
-        let given: Vec<&str> = clause.split_whitespace().collect();
+        let printed: Vec<&str> = clause.split_whitespace().collect();
         // Capitalised words inside a sentence are names, whose case must be kept; phrases with them are skipped.
-        let capital = |at: usize| given.len() == words.len() && given[at].starts_with(char::is_uppercase);
+        let capital = |at: usize| printed.len() == words.len() && printed[at].starts_with(char::is_uppercase);
         for (at, determiner) in words.iter().enumerate() {
             if !WORDS.en.determiners.contains(determiner) {
                 continue;
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn english_things_are_taken_up() {
+    fn english_topics_are_found() {
         for (text, expected) in [
             ("The old bell is down in the tower book at four hundred.", vec!["the old bell", "the tower book"]),
             ("I left my umbrella, and a deed-box under it.", vec!["the umbrella", "the deed-box"]),
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn chinese_things_are_taken_up() {
+    fn chinese_topics_are_found() {
         for (text, expected) in
             [("账簿在你东家柜里！", vec!["账簿"]), ("拿一面旧幡，挂起来。", vec!["旧幡"]), ("这一句实在的话。", vec![])]
         {

@@ -19,13 +19,13 @@ fn person(attribution: &Attribution, name: &str) -> Option<usize> {
 fn check(text: &str, expected: &[&str]) {
     let attribution = english(text);
     let found: Vec<Option<usize>> = attribution.quotations.iter().map(|quotation| quotation.speaker).collect();
-    let wanted: Vec<Option<usize>> = expected.iter().map(|name| person(&attribution, name)).collect();
-    assert!(wanted.iter().all(Option::is_some), "{expected:?} among {:?}", attribution.people);
-    assert_eq!(found, wanted, "{expected:?} among {:?}", attribution.people);
+    let speakers: Vec<Option<usize>> = expected.iter().map(|name| person(&attribution, name)).collect();
+    assert!(speakers.iter().all(Option::is_some), "{expected:?} among {:?}", attribution.people);
+    assert_eq!(found, speakers, "{expected:?} among {:?}", attribution.people);
 }
 
 #[test]
-fn reads_the_subject_of_a_tag_before_speech() {
+fn the_subject_of_a_tag_before_speech_is_the_speaker() {
     let cast = "“Good day,” said Ruth Hallow.\n\n“Good day,” said Tom Pell.\n\n* * *\n\n";
     for (tag, speaker) in [
         ("Ruth was bid to hold her tongue; but Tom, much offended, laid aside his book, and said,", "Tom"),
@@ -41,7 +41,7 @@ fn reads_the_subject_of_a_tag_before_speech() {
 }
 
 #[test]
-fn reads_tags_that_the_table_of_verbs_does_not_hold() {
+fn tags_with_verbs_that_are_not_listed_are_recognised() {
     let cast = "“Good day,” said Ruth Hallow.\n\n“Good day,” said Tom Pell.\n\n* * *\n\n";
     for (tag, speaker) in [
         ("hazarded Tom.", "Tom"),
@@ -55,21 +55,21 @@ fn reads_tags_that_the_table_of_verbs_does_not_hold() {
 }
 
 #[test]
-fn names_the_narrator_by_how_others_address_him() {
+fn the_narrator_is_named_by_how_others_address_them() {
     let text = "“You are late, Wren,” said Mr. Hallow.\n\n“I missed the ferry,” I said.\n\n“Sit down, Wren,” said Mr. Hallow. \
                 “Is it deep?”\n\n“It is, sir,” I answered. I sat down.\n\n“Tell us, Wren,” said Ruth.\n\n“There is little to tell,” \
                 said I.\n\n“He never tells,” said Mr. Hallow.\n";
     let attribution = english(text);
     let wren = person(&attribution, "Wren").expect("the narrator's name is found");
-    let own: Vec<bool> = attribution.quotations.iter().map(|quotation| quotation.speaker == Some(wren)).collect();
-    assert_eq!(own, [false, true, false, false, true, false, true, false], "{:?}", attribution.people);
-    let plain =
+    let by_wren: Vec<bool> = attribution.quotations.iter().map(|quotation| quotation.speaker == Some(wren)).collect();
+    assert_eq!(by_wren, [false, true, false, false, true, false, true, false], "{:?}", attribution.people);
+    let book =
         english("My name is Peter Wren. “Is it deep?” I said.\n\n“It is,” said Ruth Hallow.\n\n“Row on,” I said.\n");
-    assert_eq!(plain.quotations[0].speaker, person(&plain, "Peter Wren"), "{:?}", plain.people);
+    assert_eq!(book.quotations[0].speaker, person(&book, "Peter Wren"), "{:?}", book.people);
 }
 
 #[test]
-fn a_book_may_begin_by_asking_for_a_name() {
+fn a_book_may_begin_with_a_question_about_a_name() {
     let attribution = english("Whose name was Tom Garrick? “Mine,” said Tom Garrick.\n");
     assert_eq!(attribution.quotations[0].speaker, person(&attribution, "Tom Garrick"), "{:?}", attribution.people);
 }
@@ -81,14 +81,14 @@ fn third_person_pronouns_never_mean_the_narrator() {
 }
 
 #[test]
-fn attributes_self_introductions() {
+fn a_self_introduction_names_its_speaker() {
     let text = "“Who comes there?” said Ruth Hallow. Tom Pell laughed, and so did Hugh Arden.\n\n“My name is Hugh Arden,” he said. \
                 “I have the licence.”\n";
     check(text, &["Ruth Hallow", "Hugh Arden", "Hugh Arden"]);
 }
 
 #[test]
-fn takes_animals_and_capitalised_roles_for_people() {
+fn animals_and_capitalised_roles_are_people() {
     let text = "“It is the wrong moon,” said the Hare.\n\n“There is only one,” said Nell. The Marchioness looked at her.\n\n\
                 “Do not answer back,” said the Marchioness, and the Hare nodded.\n\n“I did not,” said Nell.\n\n“You do it now,” the \
                 Marchioness said.\n\n“The moon!” said the Hare. Then the Hare and the Marchioness went home.\n";
@@ -96,7 +96,7 @@ fn takes_animals_and_capitalised_roles_for_people() {
 }
 
 #[test]
-fn keeps_couples_and_sisters_apart() {
+fn couples_and_sisters_are_kept_apart() {
     let text = "“We are late,” said Mrs. Hallow.\n\n“We are not,” said Mr. Hallow. Mr. and Mrs. Hallow sat down, and Jane Hallow and Lucy \
                 Hallow came in.\n\n“Good morning,” said Jane.\n\n“Good morning, Miss Hallow,” said Captain Pell. “And Miss Lucy?”\n\n\
                 “I am well,” said Miss Lucy. “Captain, sit by me.” She looked at Mr. Pell.\n\n“With joy,” said Pell.\n";
@@ -112,7 +112,7 @@ fn keeps_couples_and_sisters_apart() {
 }
 
 #[test]
-fn joins_short_forms_and_leaves_a_late_full_name_to_another() {
+fn short_forms_are_joined_but_a_late_full_name_is_another_person() {
     let text = "“Here,” said Tom Pell.\n\n“Where?” said Will. “Thomas Pell, where?”\n\n“There,” said Tom. William laughed. William \
                 sat down.\n\n“Ah,” said Will.\n";
     let attribution = english(text);
@@ -124,7 +124,7 @@ fn joins_short_forms_and_leaves_a_late_full_name_to_another() {
 }
 
 #[test]
-fn gives_a_title_to_the_one_who_bears_it() {
+fn a_title_alone_refers_to_its_bearer() {
     let text = "“Open the gate,” said Dr. Arden. Dr. Arden was cold.\n\n“It is open,” said Tom.\n\n“So it is,” said the doctor.\n";
     check(text, &["Dr. Arden", "Tom", "Dr. Arden"]);
     let mother =
@@ -133,7 +133,7 @@ fn gives_a_title_to_the_one_who_bears_it() {
 }
 
 #[test]
-fn merges_titles_of_two_languages() {
+fn titles_of_two_languages_are_merged() {
     let attribution = english(
         "“Herr Kessler,” said Doctor Aro, “sit.”\n\n“No,” said Kessler.\n\n“Then stand, Mr. Kessler,” said Doctor Aro.\n\nKessler sat down.\n",
     );
@@ -155,7 +155,7 @@ fn given_names_outweigh_nearby_pronouns() {
 }
 
 #[test]
-fn attributes_statements_of_identity() {
+fn an_exclamation_about_oneself_names_the_speaker() {
     check(
         "“The boat is gone,” said the Rat.\n\n“Gone,” said the Toad. The Rat looked out.\n\n“What a clever Toad I am!”\n\n“Hm,” said the Rat.\n",
         &["Rat", "Toad", "Toad", "Rat"],
@@ -163,7 +163,7 @@ fn attributes_statements_of_identity() {
 }
 
 #[test]
-fn gives_a_song_to_one_singer() {
+fn a_song_has_one_singer() {
     let attribution = english(
         "“I am a sailor,” said Mr. Hale.\n\n“You are not,” said Tom Reed.\n\n“I am!” said Mr. Hale, and he sang it aloud:\n\n    \
          “The tide is out, the mud is brown,\n      And all the boats lie over;\n\n    \
@@ -175,21 +175,21 @@ fn gives_a_song_to_one_singer() {
 }
 
 #[test]
-fn follows_a_pronoun_to_the_last_subject() {
+fn a_pronoun_refers_to_the_last_subject() {
     let text = "“Cards?” said Mr. Hallow.\n\n“A book,” said Mr. Pell.\n\nMr. Arden looked at Mr. Pell with astonishment.\n\n“Do you \
                 prefer reading to cards?” said he.\n";
     check(text, &["Mr. Hallow", "Mr. Pell", "Mr. Arden"]);
 }
 
 #[test]
-fn takes_for_people_the_nouns_that_hand_over_speech() {
+fn nouns_with_a_speech_verb_are_people() {
     let text = "“Sit down, Tom,” said the notary. Tom Pell sat down.\n\n“Is it the will?” said Tom.\n\nThe notary nodded. “It is the \
                 house.”\n\n“Mine,” said Tom.\n";
     check(text, &["the notary", "Tom", "the notary", "Tom"]);
 }
 
 #[test]
-fn resolves_vocative_titles() {
+fn a_title_as_a_vocative_refers_to_its_bearer() {
     let text = "“Nobody leaves,” said Inspector Bray. Ruth Hallow looked at Dr. Arden, and Dr. Arden at the door.\n\n“I have a train,” \
                 said Ruth.\n\n“You had one,” said Bray. “Doctor, when was the tide?”\n\n“At nine.”\n\n“So late?” said Ruth.\n";
     check(text, &["Bray", "Ruth", "Bray", "Bray", "Dr. Arden", "Ruth"]);
@@ -204,14 +204,14 @@ fn plural_subjects_stay_unattributed() {
 }
 
 #[test]
-fn joins_a_role_with_the_name_that_it_is_given() {
+fn a_role_is_joined_with_the_name_given_to_it() {
     let text = "The widow, Mrs. Hallow, came in with the kid they called Wren. “Good day,” said Mrs. Hallow.\n\n“Good day,” said Wren.\n\n\
                 “It is late,” said the widow.\n";
     check(text, &["Mrs. Hallow", "Wren", "Mrs. Hallow"]);
 }
 
 #[test]
-fn learns_the_narrator_from_an_address() {
+fn the_narrator_is_learned_from_an_address() {
     let text = "“Who is there?” I called.\n\nCaptain Oram stood on the step. “You must be Davey Marsh,” said Captain Oram.\n\n“I am, \
                 sir,” said I.\n\n“Then let me in,” said Captain Oram.\n";
     let attribution = english(text);
@@ -220,7 +220,7 @@ fn learns_the_narrator_from_an_address() {
 }
 
 #[test]
-fn takes_no_author_for_a_character() {
+fn the_author_is_not_a_character() {
     let story =
         "“Is it deep?” said Jane. Jane smiled.\n\n“It is,” said Mr. Hallow.\n\nJane Hallow looked at the tide.\n";
     for page in [
@@ -236,12 +236,12 @@ fn takes_no_author_for_a_character() {
         assert!(attribution.people.iter().all(|person| !person.name.contains("Osgood")), "{:?}", attribution.people);
     }
     // The narrator of an autobiography is named on the title page too.
-    let own = "MY LIFE\n\nby Peter Wren\n\n“Is it deep?” said Peter Wren.\n\n“It is,” said Ruth Hallow. “Come, Peter Wren.”\n";
-    assert!(person(&english(own), "Peter Wren").is_some());
+    let autobiography = "MY LIFE\n\nby Peter Wren\n\n“Is it deep?” said Peter Wren.\n\n“It is,” said Ruth Hallow. “Come, Peter Wren.”\n";
+    assert!(person(&english(autobiography), "Peter Wren").is_some());
 }
 
 #[test]
-fn joins_a_noun_with_the_name_that_is_given_to_it() {
+fn a_noun_is_joined_with_the_name_given_to_it() {
     let cast = "“Who is on the water?” said Ruth Hallow. Ruth looked out.\n\n";
     for (text, noun) in [
         (
@@ -271,24 +271,24 @@ fn joins_a_noun_with_the_name_that_is_given_to_it() {
     ] {
         let attribution = english(&format!("{cast}{text}"));
         let garrick = attribution.people.iter().position(|person| person.name.contains("Garrick")).expect(text);
-        let said: Vec<&str> = attribution
+        let spoken: Vec<&str> = attribution
             .quotations
             .iter()
             .filter(|quotation| quotation.speaker == Some(garrick))
             .map(|quotation| quotation.text.as_str())
             .collect();
         assert!(
-            said.contains(&"Step in,") && said.contains(&"Sit down,"),
+            spoken.contains(&"Step in,") && spoken.contains(&"Sit down,"),
             "{noun}: {:?} {:?}",
             attribution.people,
-            said
+            spoken
         );
         assert!(attribution.people.iter().all(|person| person.name != noun), "{:?}", attribution.people);
     }
 }
 
 #[test]
-fn joins_no_noun_that_another_bears() {
+fn a_noun_of_another_person_is_not_joined() {
     // The stranger of the next scene is another person.
     let text = "“Step in,” said the stranger.\n\n“Gladly,” said Ruth Hallow.\n\nThe stranger put back his hood. It was Garrick.\n\n\
                 “Sit down,” said Garrick.\n\n* * *\n\n“Is it late?” said the stranger.\n\n“Very,” said Ruth.\n";
@@ -298,29 +298,29 @@ fn joins_no_noun_that_another_bears() {
 }
 
 #[test]
-fn conditional_and_quoted_names_merge_nobody() {
-    for said in [
+fn conditional_and_quoted_names_merge_no_one() {
+    for introduction in [
         "“If I’m Tom Garrick, you are late,” said the ferryman.",
         "“‘I’m Tom Garrick,’ she said, and laughed,” said the ferryman.",
         "“You think I am Tom Garrick,” said the ferryman.",
     ] {
         let text = format!(
-            "“Who is on the water?” said Ruth Hallow.\n\nThe ferryman held up his lamp. “Step in,” said the ferryman.\n\n{said}\n\n\
+            "“Who is on the water?” said Ruth Hallow.\n\nThe ferryman held up his lamp. “Step in,” said the ferryman.\n\n{introduction}\n\n\
              Tom Garrick laughed. “Sit down,” said Tom Garrick.\n"
         );
         let attribution = english(&text);
         assert_eq!(
             attribution.quotations[1].speaker,
             person(&attribution, "the ferryman"),
-            "{said}: {:?}",
+            "{introduction}: {:?}",
             attribution.people
         );
-        assert_ne!(person(&attribution, "the ferryman"), person(&attribution, "Tom Garrick"), "{said}");
+        assert_ne!(person(&attribution, "the ferryman"), person(&attribution, "Tom Garrick"), "{introduction}");
     }
 }
 
 #[test]
-fn learns_the_narrator_from_what_he_says_of_himself() {
+fn the_narrator_is_learned_from_self_naming() {
     let text = "“Is this the schoolmaster?” said Ruth Hallow.\n\n“I am Francis Heron,” I said. “I came about the light.”\n\n“Sit, Mr. \
                 Heron,” said Ruth.\n\n“I will,” said I.\n";
     let attribution = english(text);
@@ -329,7 +329,7 @@ fn learns_the_narrator_from_what_he_says_of_himself() {
 }
 
 #[test]
-fn addressed_characters_answer() {
+fn an_addressed_character_answers_next() {
     check(
         "Dorcas Fell looked at the door, and Tom Pell at the wheel. “It is late,” said Ruth Hallow.\n\n“Is it?” said Tom.\n\n“It is. \
          Come here, Dorcas.”\n\n“I am coming.”\n\n“And bring the lamp, Tom,” said Ruth.\n\n“It is out.”\n",
@@ -343,7 +343,7 @@ fn addressed_characters_answer() {
 }
 
 #[test]
-fn exclamations_are_no_names() {
+fn exclamations_are_not_names() {
     let attribution = english("“Hurrah!” said Tom Pell. “Aye, aye! Bravo!”\n\n“Hush!” said Ruth. “Sh! Sh!”\n");
     assert_eq!(attribution.people.len(), 2, "{:?}", attribution.people);
     assert!(attribution.quotations.iter().all(|quotation| quotation.kind == Some(QuotationKind::Explicit)));

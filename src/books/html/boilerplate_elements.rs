@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn types_name_kinds_of_boilerplate() {
+    fn types_give_the_kind_of_boilerplate() {
         for (types, kind) in [
             ("doc-toc", Some(BoilerplateKind::Contents)),
             ("chapter  titlepage", Some(BoilerplateKind::FrontMatter)),

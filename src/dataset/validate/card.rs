@@ -45,7 +45,7 @@ pub(super) fn check(
             Err(_) => continue,
         };
         for secret in secrets(&text) {
-            let line = text[..secret.place.start].matches('\n').count() + 1;
+            let line = text[..secret.range.start].matches('\n').count() + 1;
             let message = format!("line {line} looks like {}: `{}`", secret.kind, secret.hint(&text));
             findings.add(Spot::of("secret", name), &message, Remedy::RemoveSecretFromPipeline);
         }

@@ -18,7 +18,7 @@ pub fn families<T: AsRef<str>>(questions: &[T], at_least: f64, threads: NonZeroU
     let distinct = distinct.of_one_pattern();
     let all = Postings::new(&distinct, (0..to_u32(distinct.len())).collect());
     let search = || Search::new(&distinct);
-    let at_least = at_least.clamp(super::LEAST, 1.0);
+    let at_least = at_least.clamp(super::MIN_THRESHOLD, 1.0);
     let parents: Vec<AtomicU32> = (0..to_u32(distinct.len())).map(AtomicU32::new).collect();
     each(distinct.len(), threads, search, |search, at| {
         let number = to_u32(at);
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn threads_join_the_same_families() {
+    fn the_families_do_not_depend_on_the_number_of_threads() {
         let questions: Vec<String> = (0..400)
             .map(|number| match number % 4 {
                 0 => format!("Where did you bury the old lamp of number {}?", number / 40),
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_alike_over_another_is_one_family() {
+    fn questions_connected_through_others_form_one_family() {
         let questions = [
             "Where did you bury the old lamp?",
             "Who sold the ferry to the miller?",

@@ -2,21 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use super::evidence::DialogueEvidence;
 use super::{Dialogue, Passage};
+use crate::attribution::english::dialogue_evidence::DialogueEvidence;
 use crate::attribution::english::names::Names;
 use crate::attribution::english::noun_phrases::NounPhrase;
 use crate::attribution::english::speech_tags::{Tag, tag_after_speech, tag_before_speech};
 use crate::attribution::english::tokens::{NONE, Tokens};
 use crate::attribution::known_characters::KnownCharacters;
-use crate::attribution::people::{CharacterDraft, SURE};
+use crate::attribution::people::{CERTAIN_SCORE, CharacterDraft};
 use crate::attribution::quotations::span::Span;
 use crate::attribution::speakers::{SpeakerCue, Turn, Weights};
 use crate::attribution::words::english::TITLE_GIVEN;
 use crate::attribution::{Gender, Paragraph};
 
 /// Score for a specific role (`the clerk`) to be a character of its own.
-const SPECIFIC: f32 = 4.0;
+const SPECIFIC_ROLE_SCORE: f32 = 4.0;
 
 impl<'a> Dialogue<'a> {
     /// Builds the turns of a book.
@@ -40,22 +40,22 @@ impl<'a> Dialogue<'a> {
             cast,
             evidence,
             roles: BTreeMap::new(),
-            known: BTreeMap::new(),
-            same: Vec::new(),
+            linked_roles: BTreeMap::new(),
+            same_person_names: Vec::new(),
             role_mentions: Vec::new(),
             surnames: BTreeMap::new(),
             turns: Vec::new(),
-            called: Vec::new(),
+            vocatives: Vec::new(),
             actions: BTreeMap::new(),
         };
-        (dialogue.known, dialogue.same) = dialogue.appositions();
+        (dialogue.linked_roles, dialogue.same_person_names) = dialogue.appositions();
         dialogue.roles = given.roles(&mut dialogue.cast);
         for (phrase, &name) in &dialogue.evidence.roles {
             if let Some(person) = names.people[name] {
-                dialogue.known.entry(phrase.clone()).or_insert(person);
+                dialogue.linked_roles.entry(phrase.clone()).or_insert(person);
             }
         }
-        dialogue.known.retain(|phrase, person| given.allows(phrase, &dialogue.cast[*person]));
+        dialogue.linked_roles.retain(|phrase, person| given.allows(phrase, &dialogue.cast[*person]));
         if let Some(person) = dialogue.evidence.narrator.and_then(|name| names.people[name]) {
             dialogue.roles.entry("I".to_owned()).or_insert(person);
         }
@@ -79,7 +79,7 @@ impl<'a> Dialogue<'a> {
             }
             first = end;
         }
-        if dialogue.evidence.read {
+        if dialogue.evidence.first_pass_done {
             dialogue.score_presence();
             dialogue.score_hearsay();
         }
@@ -142,7 +142,7 @@ impl<'a> Dialogue<'a> {
                 let tag = if at == to && k == 0 {
                     self.narration_before(paragraph).and_then(|(at, to)| {
                         match tag_before_speech(self.book, self.names, at, to, false) {
-                            Some(Tag::Acts(_)) | None => None,
+                            Some(Tag::Action(_)) | None => None,
                             says => says,
                         }
                     })
@@ -150,15 +150,15 @@ impl<'a> Dialogue<'a> {
                     tag_before_speech(self.book, self.names, at, to, true)
                 };
                 match tag {
-                    Some(Tag::Says(who)) => says[k] = Some(who),
-                    Some(Tag::Acts(who)) => acts[k] = Some(who),
+                    Some(Tag::Speech(who)) => says[k] = Some(who),
+                    Some(Tag::Action(who)) => acts[k] = Some(who),
                     None => {}
                 }
             }
             let (at, to) = passages[k + 1];
             used = false;
             match tag_after_speech(self.book, self.names, at, to, comma) {
-                Some(Tag::Says(who)) => {
+                Some(Tag::Speech(who)) => {
                     // A sentence that introduces the next quotation belongs to that one.
                     let leads = !comma && k + 2 < passages.len() && self.book.list[to - 1].mark() == ',';
                     if !leads || says[k].is_none() && k == 0 {
@@ -166,7 +166,7 @@ impl<'a> Dialogue<'a> {
                         used = true;
                     }
                 }
-                Some(Tag::Acts(who)) => {
+                Some(Tag::Action(who)) => {
                     acts[k].get_or_insert(who);
                 }
                 None => {}
@@ -198,12 +198,12 @@ impl<'a> Dialogue<'a> {
         };
         before.iter().flatten().any(|before| {
             let named = matches!((person(before), person(now)), (Some(a), Some(b)) if a != b);
-            let sexes = matches!(
+            let genders_differ = matches!(
                 (gender(before), gender(now)),
                 (Gender::Female, Gender::Male) | (Gender::Male, Gender::Female)
             );
-            let told = (*before == NounPhrase::Narrator) != (*now == NounPhrase::Narrator);
-            named || sexes || told
+            let narrator_changes = (*before == NounPhrase::Narrator) != (*now == NounPhrase::Narrator);
+            named || genders_differ || narrator_changes
         })
     }
 
@@ -224,12 +224,12 @@ impl<'a> Dialogue<'a> {
             first: first + start,
             end: first + end,
             cue,
-            acts: Gender::Unknown,
-            hears: Gender::Unknown,
+            actor_gender: Gender::Unknown,
+            addressee_gender: Gender::Unknown,
             weights: Weights::default(),
-            fresh: false,
-            same: -2.5,
-            alternate: 1.2,
+            starts_conversation: false,
+            repeat_score: -2.5,
+            alternation_score: 1.2,
         };
         for who in acts[start..end].iter().flatten() {
             match who {
@@ -239,9 +239,9 @@ impl<'a> Dialogue<'a> {
                     }
                 }
                 NounPhrase::Narrator => turn.weights.push((self.role("I", Gender::Unknown), 3.0)),
-                NounPhrase::Pronoun(gender) if turn.cue == SpeakerCue::None => turn.acts = *gender,
+                NounPhrase::Pronoun(gender) if turn.cue == SpeakerCue::None => turn.actor_gender = *gender,
                 NounPhrase::Role(phrase, gender, kin) if turn.cue == SpeakerCue::None => {
-                    turn.acts = *gender;
+                    turn.actor_gender = *gender;
                     let own = if *kin { self.roles.get(phrase).copied() } else { Some(self.role(phrase, *gender)) };
                     turn.weights.extend(own.map(|own| (own, if *kin { 1.5 } else { 2.2 })));
                 }
@@ -250,7 +250,8 @@ impl<'a> Dialogue<'a> {
         }
         // `he said` never means the narrator.
         if let Some(&narrator) = self.roles.get("I")
-            && (matches!(turn.cue, SpeakerCue::Pronoun(_) | SpeakerCue::Role(..)) || turn.acts != Gender::Unknown)
+            && (matches!(turn.cue, SpeakerCue::Pronoun(_) | SpeakerCue::Role(..))
+                || turn.actor_gender != Gender::Unknown)
         {
             turn.weights.push((narrator, -8.0));
         }
@@ -265,15 +266,15 @@ impl<'a> Dialogue<'a> {
         }
         if let SpeakerCue::Role(_, person) = turn.cue {
             if !self.cast[person].role {
-                turn.weights.push((person, if self.evidence.read { 2.5 } else { 0.0 }));
-            } else if self.evidence.read && self.has_specific_role(person) {
-                turn.weights.push((person, SPECIFIC));
+                turn.weights.push((person, if self.evidence.first_pass_done { 2.5 } else { 0.0 }));
+            } else if self.evidence.first_pass_done && self.has_specific_role(person) {
+                turn.weights.push((person, SPECIFIC_ROLE_SCORE));
             }
         }
         if let SpeakerCue::Role(_, person) = turn.cue
             && self.cast[person].exclusive
         {
-            turn.weights.push((person, SURE));
+            turn.weights.push((person, CERTAIN_SCORE));
         }
         for who in says[start..end].iter().flatten() {
             if let NounPhrase::Role(phrase, gender, true) = who {
@@ -281,8 +282,8 @@ impl<'a> Dialogue<'a> {
             }
         }
         // Names within a song are no evidence: it may be about its singer.
-        let sung = span.continues && span.start == span.outer_start;
-        let called = if sung { Vec::new() } else { self.score_speech(&mut turn) };
+        let is_song = span.continues && span.start == span.outer_start;
+        let vocatives = if is_song { Vec::new() } else { self.score_speech(&mut turn) };
         if span.continues
             && start == 0
             && let Some(last) = self.turns.last_mut()
@@ -292,14 +293,14 @@ impl<'a> Dialogue<'a> {
             if !matches!(last.cue, SpeakerCue::Named(_)) && turn.cue != SpeakerCue::None {
                 last.cue = turn.cue;
             }
-            if let Some(names) = self.called.last_mut() {
-                names.extend(called);
+            if let Some(names) = self.vocatives.last_mut() {
+                names.extend(vocatives);
             }
             return;
         }
         self.score_context(&mut turn, paragraph, start, passages);
         self.turns.push(turn);
-        self.called.push(called);
+        self.vocatives.push(vocatives);
     }
 
     /// Returns the strongest cue among the tags of a turn.
@@ -308,7 +309,7 @@ impl<'a> Dialogue<'a> {
         for who in says.iter().flatten() {
             let found = match who {
                 // In the first pass, a role may still turn out to belong to a named character.
-                NounPhrase::Name(name) if !self.evidence.read && self.names.is_role(self.book, *name) => {
+                NounPhrase::Name(name) if !self.evidence.first_pass_done && self.names.is_role(self.book, *name) => {
                     self.names.people[*name]
                         .map_or(SpeakerCue::None, |own| SpeakerCue::Role(self.cast[own].gender(), own))
                 }

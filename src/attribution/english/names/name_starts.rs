@@ -2,7 +2,7 @@
 //! and few names.
 
 /// Number of tokens per entry.
-const WIDTH: usize = u64::BITS as usize;
+const TOKENS_PER_ENTRY: usize = u64::BITS as usize;
 
 /// The tokens at which mentions of names begin.
 #[derive(Debug, Default)]
@@ -16,21 +16,21 @@ impl NameStarts {
     pub(in crate::attribution::english) fn new(name_starts: impl IntoIterator<Item = usize>) -> Self {
         let mut words: Vec<(u64, u32)> = Vec::new();
         for (before, head) in (0_u32..).zip(name_starts) {
-            while words.len() <= head / WIDTH {
+            while words.len() <= head / TOKENS_PER_ENTRY {
                 words.push((0, before));
             }
-            words[head / WIDTH].0 |= 1 << (head % WIDTH);
+            words[head / TOKENS_PER_ENTRY].0 |= 1 << (head % TOKENS_PER_ENTRY);
         }
         Self { words }
     }
 
     /// Returns the number of mentions that begin before a token, and whether one begins at it.
     pub(super) fn rank(&self, at: usize) -> (usize, bool) {
-        let Some(&(bits, before)) = self.words.get(at / WIDTH) else {
+        let Some(&(bits, before)) = self.words.get(at / TOKENS_PER_ENTRY) else {
             let all = self.words.last().map_or(0, |(bits, before)| before + bits.count_ones());
             return (all as usize, false);
         };
-        let bit = 1 << (at % WIDTH);
+        let bit = 1 << (at % TOKENS_PER_ENTRY);
         (before as usize + (bits & (bit - 1)).count_ones() as usize, bits & bit != 0)
     }
 }
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_what_begins_before() {
+    fn the_rank_is_the_number_of_earlier_mentions() {
         let list = [0, 3, 63, 64, 200];
         let name_starts = NameStarts::new(list);
         for at in 0..400 {
@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn holds_little_for_long_stretches_without_names() {
+    fn long_stretches_without_names_take_little_memory() {
         assert!(NameStarts::new([1_000_000]).words.len() * size_of::<(u64, u32)>() < 1_000_000 / 3);
     }
 }

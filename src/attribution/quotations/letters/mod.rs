@@ -21,10 +21,10 @@ pub(in crate::attribution) fn mark_written(
 ) {
     let mut at = 0;
     while at < spans.len() {
-        let page = QuotedWriting { chars, paragraphs, spans };
+        let writing = QuotedWriting { chars, paragraphs, spans };
         let end = match language {
-            Language::En => page.english(at),
-            Language::Zh => page.chinese(at),
+            Language::En => writing.english_end(at),
+            Language::Zh => writing.chinese_end(at),
         };
         spans[at..end].iter_mut().for_each(|span| span.written = true);
         at = end.max(at + 1);
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn separates_letters_from_dialogue() {
+    fn letters_are_separated_from_dialogue() {
         check(
             Language::En,
             "“A letter,” said Ruth Hallow.\n\n“Harwich, Sept. 6.\n\n“MY DEAR RUTH,\n\n“The tide was late and so was I. We sail on \
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn knows_writing_by_what_brings_it_in() {
+    fn english_writing_is_recognised_by_its_introduction() {
         for (text, letters, spoken) in [
             ("The note ran: “Come at once, and bring the key of the lower gate.”", 1, 0),
             ("She took the pen and wrote, “No.”", 1, 0),
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn knows_chinese_writing_by_what_brings_it_in() {
+    fn chinese_writing_is_recognised_by_its_introduction() {
         for (text, letters, spoken) in [
             ("罗守田拆开信，信上写道：“船已修好，初三开船。”", 1, 0),
             ("信裡說：「船已修好，初三開船。」羅守田道：「好。」", 1, 1),
