@@ -6,9 +6,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use serde_json::Value;
 
 use super::Group;
-use super::findings::{Findings, Spot};
+use super::findings::{Findings, Location};
 use super::leaks::params;
 use super::remedy::Remedy;
+use crate::config::Check;
 use crate::dataset::split::{SplitPriority, UNUSED};
 use crate::store::Table;
 
@@ -83,9 +84,9 @@ impl ConversationSplitCheck {
                 "its samples are in `{}`, but the conversation is in `{}`",
                 self.names[*best], self.names[*split]
             );
-            let mut spot = Spot::of("leak", &self.names[*file]);
-            (spot.row, spot.column, spot.id) = (Some(*row), Some("id".to_owned()), Some(id.clone()));
-            findings.add(spot, &message, Remedy::SplitConversations);
+            let mut location = Location::of_file(Check::Leak, &self.names[*file]);
+            (location.row, location.column, location.id) = (Some(*row), Some("id".to_owned()), Some(id.clone()));
+            findings.add(location, &message, Remedy::SplitConversations);
         }
         let own: BTreeSet<usize> = self.conversations.values().map(|(split, ..)| *split).collect();
         if let (Some(only_split), 1) = (own.first(), own.len()) {

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::Group;
 use super::findings::Findings;
 use super::remedy::Remedy;
+use crate::config::Check;
 use crate::dataset::error::DatasetError;
 use crate::dataset::split::{
     DEFAULT_SIMILARITY, Params, Relation, Rows, SPLITTABLE_CONFIGS, SplitPriority, UNUSED, rows_crossing_splits,
@@ -29,7 +30,7 @@ pub(super) struct Leaks {
     /// The splits, by decreasing priority.
     splits: Vec<String>,
     /// By row: its split and position.
-    positions: Vec<(Option<usize>, super::Spot)>,
+    positions: Vec<(Option<usize>, super::Location)>,
     is_paper_split: bool,
 }
 
@@ -75,7 +76,7 @@ impl Leaks {
         let added = rows.add(&self.config, &self.params, frame);
         added.map_err(|source| StoreError::Rows { path: group.file.into(), source })?;
         let split = self.splits.iter().position(|split| split == group.split);
-        self.positions.extend((0..group.height).map(|row| (split, group.spot("leak", row, "id"))));
+        self.positions.extend((0..group.height).map(|row| (split, group.location(Check::Leak, row, "id"))));
         Ok(())
     }
 
@@ -102,7 +103,7 @@ impl Leaks {
             return;
         }
         for leak in found {
-            let (_, spot) = &self.positions[leak.row];
+            let (_, location) = &self.positions[leak.row];
             let (with, _) = &self.positions[leak.with];
             let split = with.map_or("", |with| self.splits[with].as_str());
             let column = leak.relation.column(&self.config);
@@ -113,8 +114,8 @@ impl Leaks {
                 Relation::Similarity => "nearly the same text",
             };
             let message = format!("it shares {shared} with `{}` in `{split}`", rows.id(leak.with));
-            let column = column.map_or_else(|| spot.column.clone(), |column| Some(column.to_owned()));
-            findings.add(super::Spot { column, ..spot.clone() }, &message, Remedy::SplitAgain);
+            let column = column.map_or_else(|| location.column.clone(), |column| Some(column.to_owned()));
+            findings.add(super::Location { column, ..location.clone() }, &message, Remedy::SplitAgain);
         }
         let asked = Relation::ALL
             .iter()

@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use super::Group;
-use super::findings::{Findings, MOST, Spot};
+use super::findings::{Findings, Location, MOST};
 use super::profiles::Profile;
 use super::remedy::Remedy;
 use super::stable_hash::hash;
 use crate::cells::Cells;
+use crate::config::Check;
 
 /// The hash of a text for comparison; `None` if there is no such column.
 type TextHash = Option<u64>;
@@ -50,7 +51,7 @@ struct Pending {
 /// The first findings of a kind, and the number of further ones.
 #[derive(Debug, Default)]
 struct LimitedFindings {
-    first: Vec<(Spot, String)>,
+    first: Vec<(Location, String)>,
     more: usize,
 }
 
@@ -59,7 +60,7 @@ impl Pending {
         let LimitedFindings { first, more } =
             self.by_column.entry((group.file.to_owned(), column.to_owned(), of)).or_default();
         if first.len() < MOST {
-            first.push((group.spot("reference", row, column), message()));
+            first.push((group.location(Check::Reference, row, column), message()));
         } else {
             *more += 1;
         }
@@ -256,12 +257,12 @@ impl References {
             if !self.complete.contains(of) {
                 continue;
             }
-            if let Some((spot, _)) = first.first() {
-                let spot = spot.clone();
-                for (spot, message) in first {
-                    findings.add(spot, &message, Remedy::RestoreReferenced);
+            if let Some((location, _)) = first.first() {
+                let location = location.clone();
+                for (location, message) in first {
+                    findings.add(location, &message, Remedy::RestoreReferenced);
                 }
-                findings.count(&spot, more);
+                findings.count(&location, more);
             }
         }
         let mut missing: Vec<&str> = self.missing.into_iter().collect();
@@ -341,7 +342,7 @@ mod tests {
         let mut findings = Findings::of(true);
         references.check(&mut findings, &mut Vec::new());
         let (listed, more) = findings.finish();
-        assert_eq!((listed.len(), more), (2 * MOST, BTreeMap::from([("reference", 3 * ids.len() - 2 * MOST)])));
+        assert_eq!((listed.len(), more), (2 * MOST, BTreeMap::from([(Check::Reference, 3 * ids.len() - 2 * MOST)])));
         assert_eq!((listed[1].row, listed[1].id.as_deref()), (Some(1), Some("渡口/1")));
     }
 }
