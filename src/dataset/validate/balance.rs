@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::Group;
+use super::findings::Remedy;
 use super::findings::{Findings, Location};
-use super::remedy::Remedy;
 use crate::config::Check;
 
 /// Minimum number of samples for a small share to be significant.

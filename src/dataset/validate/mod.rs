@@ -3,23 +3,18 @@
 //! nothing.
 
 mod balance;
-mod card;
-mod conversation_splits;
 mod files;
 mod findings;
-mod leaks;
 mod privacy;
-mod profiles;
 mod references;
-mod remedy;
 mod row_group;
 mod scan;
 mod schema;
-mod stable_hash;
+mod splits;
 mod texts;
 mod values;
 
-pub use remedy::Remedy;
+pub use findings::Remedy;
 
 pub(crate) use privacy::{is_recognizable, without_final_marks};
 

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use memchr::memmem::{Finder, find};
 
 use super::Group;
+use super::findings::Remedy;
 use super::findings::{Findings, Location};
-use super::remedy::Remedy;
 use crate::config::Check;
 use crate::schema::{CharacterId, SceneId};
 

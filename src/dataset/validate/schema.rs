@@ -2,8 +2,8 @@
 
 use polars::prelude::{DataFrame, DataType};
 
+use super::findings::Remedy;
 use super::findings::{Findings, Location};
-use super::remedy::Remedy;
 use crate::config::Check;
 
 /// Compares the columns. Additional columns are allowed.

@@ -2,7 +2,7 @@
 
 use super::Group;
 use super::findings::Findings;
-use super::remedy::Remedy;
+use super::findings::Remedy;
 use crate::config::Check;
 use crate::dataset::text_checks::of_text;
 

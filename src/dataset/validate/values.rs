@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::Group;
 use super::findings::Findings;
-use super::remedy::Remedy;
+use super::findings::Remedy;
 use crate::config::Check;
 use crate::config::document::json_schema::inlined;
 use crate::schema::{Character, Conversation, Reject, RoleGeneral, RoleProfile, RoleSpecific, Sample, Scene};

@@ -1,13 +1,15 @@
 //! Checks that the data set consists of exactly the files that the run wrote.
 
+pub(super) mod card;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 
 use serde_json::Value;
 
+use super::findings::Remedy;
 use super::findings::{Findings, Location};
-use super::remedy::Remedy;
 use crate::config::Check;
 use crate::dataset::error::DatasetError;
 use crate::store::{Dataset, StoreError, hash_of};

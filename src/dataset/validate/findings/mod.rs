@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 
+mod remedy;
+
+pub use remedy::Remedy;
+
 use super::AuditFinding;
-use super::remedy::Remedy;
 use crate::config::Check;
 
 /// Maximum number of findings listed per check, file and column.

@@ -1,14 +1,17 @@
 //! Checks that the scenes, characters, conversations, turns and roles that rows refer to exist, and that repeated
 //! columns agree with the row referred to.
 
+mod profiles;
+mod stable_hash;
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
+use self::profiles::Profile;
+use self::stable_hash::hash;
 use super::Group;
+use super::findings::Remedy;
 use super::findings::{Findings, Location, MOST};
-use super::profiles::Profile;
-use super::remedy::Remedy;
-use super::stable_hash::hash;
 use crate::cells::Cells;
 use crate::config::Check;
 

@@ -7,10 +7,10 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::findings::{Findings, Location};
-use super::remedy::Remedy;
 use crate::config::Check;
 use crate::dataset::card_update::{CardRows, read_card_rows};
+use crate::dataset::validate::findings::Remedy;
+use crate::dataset::validate::findings::{Findings, Location};
 use crate::stages::export::report_lists_splits;
 use crate::stages::export::row_counts;
 use crate::text::secrets;
@@ -19,16 +19,16 @@ use crate::text::secrets;
 type Rows = BTreeMap<String, BTreeMap<String, usize>>;
 
 /// The contents of the data set.
-pub(super) struct ActualContents<'a> {
-    pub(super) rows: &'a Rows,
+pub(in crate::dataset::validate) struct ActualContents<'a> {
+    pub(in crate::dataset::validate) rows: &'a Rows,
     /// The columns, by config.
-    pub(super) columns: &'a BTreeMap<String, BTreeSet<String>>,
+    pub(in crate::dataset::validate) columns: &'a BTreeMap<String, BTreeSet<String>>,
     /// Configs that could not be read completely and are not compared.
-    pub(super) unread: &'a BTreeSet<String>,
+    pub(in crate::dataset::validate) unread: &'a BTreeSet<String>,
 }
 
 /// Compares the listed rows with the actual ones, by config and split, and checks the text files for secrets.
-pub(super) fn check(
+pub(in crate::dataset::validate) fn check(
     dataset: &Path,
     run: Option<&Path>,
     manifest: Option<&Value>,
