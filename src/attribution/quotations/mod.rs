@@ -3,18 +3,18 @@
 //! Speakers are not considered here. A nested quotation is part of the outer one; marked words that are not speech are
 //! left out.
 
-mod chinese_speech;
+mod chinese_speech_filter;
 mod dash_dialogue;
 mod dash_tags;
-mod english_speech;
+mod english_speech_filter;
 pub(super) mod letters;
-mod marks;
+mod quotation_marks;
 pub(super) mod span;
 mod speech_filter;
 mod verse;
 
 use self::dash_dialogue::{dash_quotations, uses_dashes};
-use self::marks::{choose_marks, close_of, opens_at};
+use self::quotation_marks::{choose_marks, close_of, opens_at};
 use self::span::Span;
 use self::speech_filter::is_speech;
 use self::verse::{continues_verse, verse_end};

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use super::boilerplate::kind_of_element;
+use super::boilerplate_elements::kind_of_element;
 use super::elements::{LINES, VOID, ends_title, heading_depth, is_boundary};
 use super::ignored_elements::{self, Ended, Kind, Skips};
 use super::markup::{Syntax, Token, one_line, tokens};

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::postings::{Postings, Search};
-use super::questions::Questions;
+use super::question_weights::Questions;
 use super::terms::to_u32;
 use super::threads::each;
 

@@ -15,9 +15,9 @@
 //! `postings` are therefore sorted so that a bound ends a search early without missing any match.
 
 mod families;
-mod greedy;
+mod kept_questions;
 mod postings;
-mod questions;
+mod question_weights;
 mod share;
 mod terms;
 mod threads;
@@ -27,7 +27,7 @@ pub use families::families;
 use std::num::NonZeroUsize;
 
 use postings::{Postings, Search};
-use questions::Questions;
+use question_weights::Questions;
 
 /// How much of a group is kept.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -82,7 +82,7 @@ pub fn judged<T: AsRef<str>>(questions: &[T], keep: Keep, measured: bool, thread
     let (threshold, kept) = match keep {
         Keep::Threshold(threshold) => {
             let threshold = threshold.clamp(LEAST, 1.0);
-            (threshold, greedy::kept(&distinct, threshold, threads))
+            (threshold, kept_questions::kept(&distinct, threshold, threads))
         }
         Keep::Share(share) => share::kept_share(&distinct, wanted(share, questions.len()), threads),
     };

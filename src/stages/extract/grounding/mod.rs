@@ -6,18 +6,18 @@
 
 mod alignment;
 mod edit_steps;
-mod exact;
-mod index;
+mod exact_search;
 mod matches;
 mod name_discriminators;
 mod ngrams;
 mod normalized;
-mod similar;
+mod passage_search;
+mod similar_search;
 mod token;
 pub(crate) mod tokens;
 
-pub(crate) use index::PassageIndex;
 pub(crate) use matches::{Found, MatchedRanges};
+pub(crate) use passage_search::PassageIndex;
 
 use std::ops::Range;
 
