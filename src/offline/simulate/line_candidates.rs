@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_that_may_be_parted_can_end_early() {
+    fn a_line_can_be_cut_after_a_complete_sentence() {
         for (language, line, first) in [
             (Language::En, "The mud is worse. Keep moving.", "The mud is worse."),
             (Language::Zh, "泥比水难走。别站着。", "泥比水难走。"),
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_closed() {
+    fn texts_end_with_punctuation() {
         for (text, language, expected) in [
             ("It’s two liars, and what I wondered was—", Language::En, "It’s two liars, and what I wondered was…"),
             ("Sweep,", Language::En, "Sweep."),

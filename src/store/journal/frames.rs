@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn intact_frames_of_a_damaged_file_are_read() {
+    fn the_rest_of_a_damaged_file_is_read() {
         let folder = tempfile::tempdir().unwrap();
         let [uncompressed, compressed] = ["a.jsonl", "a.jsonl.zst"].map(|name| folder.path().join(name));
         let lines: Vec<String> =

@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn records_are_read_back_unchanged() {
+    fn records_are_found_before_and_after_reopening() {
         let (_folder, path) = folder();
         let records = [record("a", &[LONG]), record("b", &[LONG, "再见"])];
         let bytes = written(&path, &records);
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn usage_of_earlier_runs_is_known_at_opening() {
+    fn the_usage_of_earlier_processes_is_known_at_the_start() {
         let (_folder, path) = folder();
         let reply = Reply { text: "}},\"usage\":{\"prompt\":9},\"model\":\"x\"".to_owned(), ..Reply::default() };
         let other = Record { model: "作者“\"".to_owned(), reply, ..record("b", &[LONG]) };
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_record_of_a_key_wins() {
+    fn the_last_record_of_a_key_is_used() {
         let (_folder, path) = folder();
         let second = Record { latency_ms: 18, ..record("a", &[LONG]) };
         written(&path, &[record("a", &[LONG]), second.clone()]);
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_torn_tail_is_removed_at_opening() {
+    fn an_incomplete_last_line_is_removed() {
         let (_folder, path) = folder();
         let bytes = written(&path, &[record("a", &[LONG]), record("b", &[LONG, &LONG.repeat(2)])]);
         let whole: usize = lines(&bytes)[..4].iter().map(|line| line.len()).sum();
@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_are_validated() {
+    fn headers_are_checked() {
         let (_folder, path) = folder();
         for (text, error) in [
             (
@@ -594,7 +594,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_frame_loses_only_its_records() {
+    fn damage_in_a_compressed_segment_loses_only_the_damaged_records() {
         let (_folder, path) = folder();
         let records = twenty();
         let journal = small(&path);
@@ -646,7 +646,7 @@ mod tests {
     }
 
     #[test]
-    fn a_journal_of_version_1_continues_in_segments() {
+    fn a_single_file_journal_continues_in_segments() {
         let (_folder, path) = folder();
         let records = twenty();
         let bytes = written(&path, &records[..5]);
