@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sentences_end_where_they_end() {
+    fn sentences_end_at_their_closing_marks() {
         for (text, expected) in [
             (
                 "Mr. Grey sat down. He was tired! “Was he?” J. B. Stone asked…",
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_join_by_script() {
+    fn lines_are_joined_with_a_space_in_latin_script_only() {
         assert_eq!(one_line(" the old\r\n  mill "), "the old mill");
         assert_eq!(one_line("河上\n　　无风，\n水车不动。"), "河上无风，水车不动。");
     }
