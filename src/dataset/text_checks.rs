@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_field_holds_it_it_is_found_there() {
+    fn secrets_are_found_in_every_field() {
         let key = format!("sk-{}", "aB3dE5fG7hJ9kL1mN2pQ4rS6");
         for language in Language::ALL {
             assert_eq!(found_in(&scene(language)), []);
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_one_knows_stands_nowhere_where_all_are_told_it() {
+    fn private_attributes_in_shared_texts_are_found() {
         for language in Language::ALL {
             let sound = scene(language);
             let value = sound.characters[0].profile[0].value.trim_end_matches(['.', '。']).to_owned();
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_in_a_comment_is_found_and_one_in_a_field_told_once() {
+    fn a_key_in_a_comment_is_found_and_one_in_a_field_is_reported_once() {
         let key = format!("hf_{}", "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY");
         let mut scene = scene(Language::Zh);
         let text = format!("# {key}\nid = \"s\"\n");

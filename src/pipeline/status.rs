@@ -364,7 +364,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_run_wrote_is_read_again() {
+    fn a_status_is_read_as_written() {
         let folder = tempfile::tempdir().unwrap();
         let asks = vec![
             AskSummary {
@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_falls_silent_is_gone_and_its_journal_tells() {
+    fn an_unresponsive_run_is_counted_from_its_journal() {
         let folder = tempfile::tempdir().unwrap();
         assert!(standing(folder.path(), |_| Some(BEAT)).is_err(), "there is no run in the folder");
         drop(RunFolder::open(folder.path()).unwrap());

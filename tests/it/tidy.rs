@@ -396,7 +396,7 @@ fn side_effects_are_in_their_modules() {
 }
 
 #[test]
-fn code_behind_a_test_module_is_read_too() {
+fn code_after_a_test_module_is_checked_too() {
     let text = "use crate::a;\n#[cfg(test)]\nmod tests {\n    use crate::b;\n    fn inner() {}\n}\nuse crate::c;\n\
                 #[cfg(test)]\npub(crate) use d::D;\nimpl E {\n    #[cfg(test)]\n    fn only() {\n        f();\n    }\n    fn g() {}\n}\n";
     assert_eq!(without_tests(text), "use crate::a;\nuse crate::c;\nimpl E {\n    fn g() {}\n}\n");

@@ -151,7 +151,7 @@ mod tests {
     use super::nearest;
 
     #[test]
-    fn only_a_name_that_is_like_it_is_nearest() {
+    fn only_similar_names_are_suggested() {
         let models = ["writer", "strong", "offline"];
         for (name, expected) in [
             ("writter", Some("writer")),

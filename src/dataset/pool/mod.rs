@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sound_pool_has_no_findings() {
+    fn a_valid_pool_has_no_findings() {
         for language in Language::ALL {
             let one = line("b@3", language);
             let files = [
@@ -413,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn every_fault_points_into_its_file() {
+    fn every_finding_has_its_position() {
         for language in Language::ALL {
             let (one, other) = (line("b@3", language), line("b@9", language));
             let name = if language == Language::En { "Old Zhou" } else { "老周" };
@@ -465,7 +465,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_pool_is_told_and_holds_nothing_up() {
+    fn unreadable_files_are_reported_and_the_rest_is_checked() {
         let (_folder, pool) = pool();
         std::fs::create_dir(pool.path().join("a.jsonl")).unwrap();
         std::fs::write(pool.path().join("b.jsonl"), b"\xff\xfe{\n").unwrap();
@@ -488,7 +488,7 @@ mod tests {
     }
 
     #[test]
-    fn many_findings_are_counted_and_the_first_told() {
+    fn only_the_first_findings_are_listed_and_all_are_counted() {
         let (_folder, pool) = pool();
         let lines: Vec<String> = (0..3 * MOST).map(|n| format!(r#"{{"id":"b@{n}"}}"#)).collect();
         let text = lines.join("\n");
@@ -500,7 +500,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_are_like_the_one_given_are_proposed() {
+    fn similar_names_are_suggested() {
         let (_folder, pool) = pool();
         let text = line("b@3", Language::En).replace("\"speaker\":\"Old Zhou\"", "\"speaker\":\"Old Zuo\"");
         std::fs::write(pool.path().join("b.jsonl"), &text).unwrap();
@@ -513,7 +513,7 @@ mod tests {
     }
 
     #[test]
-    fn only_sound_scenes_are_additions() {
+    fn only_valid_scenes_can_be_added() {
         let folder = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &str| {
             let path = folder.path().join(name);

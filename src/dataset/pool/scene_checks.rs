@@ -250,14 +250,14 @@ mod tests {
     }
 
     #[test]
-    fn a_sound_scene_has_no_fault() {
+    fn a_valid_scene_has_no_findings() {
         for language in Language::ALL {
             assert_eq!(messages(&scene(language)), Vec::<String>::new());
         }
     }
 
     #[test]
-    fn every_slip_is_told_in_its_place() {
+    fn every_fault_is_reported_at_its_pointer() {
         for language in Language::ALL {
             let other = if language == Language::En { "zh" } else { "en" };
             for (pointer, slip, at) in [
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_the_other_language_are_no_slip() {
+    fn names_in_the_other_language_are_accepted() {
         let mut value = scene(Language::En);
         value["situation"] = json!("On the road 宝玉 and 黛玉 meet, and neither of them says what they think of 薛家.");
         assert!(messages(&value).is_empty());

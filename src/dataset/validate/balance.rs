@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dimension_without_any_sample_is_found_however_few_there_are() {
+    fn a_dimension_without_samples_is_found_in_small_data_sets() {
         let few = [("zh", "established", &[("CR", 2), ("FR", 1)][..])];
         let missing = "no sample has the dimension `PA`".to_owned();
         assert_eq!(reported(&few, Some(&["CR", "FR", "PA"])), (vec![missing.clone()], vec![]));
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_without_a_type_are_looked_at_by_language() {
+    fn samples_without_a_character_type_are_grouped_by_language() {
         use polars::prelude::df;
 
         let mut balance = Balance::default();
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn languages_and_types_are_looked_at_one_by_one() {
+    fn each_language_and_character_type_is_checked_separately() {
         let even: &[(&str, usize)] = &[("CR", 100), ("PA", 100)];
         let (found, notes) =
             reported(&[("en", "established", even), ("zh", "established", &[("CR", 210), ("PA", 9)])], None);

@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn however_many_shards_are_missing_one_finding_tells_of_them() {
+    fn missing_shards_are_one_finding_per_table() {
         let mut findings = Findings::of(true);
         let files = ["a/t-0-of-18446744073709551615", "b/t-00000-of-00002", "c/t-00000-of-00001"];
         shards(&files.map(|file| format!("{file}.parquet")), &mut findings);

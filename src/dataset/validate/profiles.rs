@@ -68,7 +68,7 @@ mod tests {
     use super::{Profile, Trait, is_remainder};
 
     #[test]
-    fn what_is_left_of_a_value_is_whole_sentences_in_order() {
+    fn a_shortened_value_keeps_complete_sentences_in_order() {
         for (value, remainder, expected) in [
             ("Curt. Never waits! Proud of her boat.", "Curt. Proud of her boat.", true),
             ("Curt. Never waits! Proud of her boat.", "Never waits!", true),
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn attributes_may_go_and_nothing_else() {
+    fn attributes_may_be_removed_but_not_added() {
         let profile = |traits: &[(u64, &str)]| {
             Profile(traits.iter().map(|(rest, value)| Trait { rest: *rest, value: (*value).to_owned() }).collect())
         };

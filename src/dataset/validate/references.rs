@@ -324,7 +324,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_told_is_counted_and_not_held() {
+    fn findings_beyond_the_limit_are_only_counted() {
         let ids: Vec<String> = (0..55).map(|row| format!("渡口/{row}")).collect();
         let scenes = df!("id" => &["ferry"]).unwrap();
         let samples = df!("id" => &ids, "scene_id" => vec!["other"; ids.len()]).unwrap();

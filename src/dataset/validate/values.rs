@@ -113,7 +113,7 @@ mod tests {
     use super::Values;
 
     #[test]
-    fn the_records_say_what_columns_may_hold() {
+    fn allowed_values_come_from_the_record_types() {
         let values = Values::new("samples");
         assert_eq!(values.words["language"], ["en", "zh"]);
         assert_eq!(values.words["character_type"], ["established", "synthesized"]);

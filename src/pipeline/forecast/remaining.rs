@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_answered_is_missing_no_more() {
+    fn answered_calls_are_not_missing() {
         let ask = |name: &str, calls| MissingAsk {
             ask: name.to_owned(),
             model: "m".to_owned(),

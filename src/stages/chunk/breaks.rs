@@ -111,7 +111,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn block_search_agrees_with_a_scan_of_every_character(text in "[a-z ，。“”「」『』\"＂䀌㼂]{0,90}", in_quotation: bool) {
+        fn open_quotations_are_tracked_by_their_marks(text in "[a-z ，。“”「」『』\"＂䀌㼂]{0,90}", in_quotation: bool) {
             let expected = text.chars().fold(in_quotation, |in_quotation, c| match c {
                 '"' | '＂' => !in_quotation,
                 '“' | '「' | '『' => true,
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn each_short_line_without_blank_lines_is_a_paragraph() {
+    fn short_unseparated_lines_are_paragraphs() {
         let talk = "“谁在外头？”老周问。\n“我。”\n他没有再说话。\n\n".repeat(9);
         assert_eq!(paragraph_ends(&talk).len(), 27);
         let wrapped = "The mill stood still that night, and the river\nwent by it under a sky that nobody looked\nat. So it went on.\n\n";

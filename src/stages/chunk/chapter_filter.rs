@@ -206,7 +206,7 @@ mod tests {
     const PROSE: &str = "It rained on the weir all that night, and nobody slept.\n\n";
 
     #[test]
-    fn filters_are_parsed_in_their_usual_spellings() {
+    fn chapter_selections_are_parsed() {
         for (text, normalized) in [
             ("1-12", "1-12"),
             (" 7 ", "7"),
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn selected_chapters_are_kept_and_the_others_are_rejected() {
+    fn unselected_chapters_are_rejected() {
         let text = format!(
             "Rain\n\nPART ONE\n\nChapter 1\n\nMud. {PROSE}Chapter 2\n\nSun. {PROSE}PART TWO\n\nChapter 1\n\nAsh. {PROSE}EPILOGUE\n\nOak. {PROSE}"
         );
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn chinese_chapters_are_selected_by_number() {
+    fn chinese_chapters_are_selected_the_same_way() {
         let prose = "河上无风，水车不动，守夜的人都睡了。\n";
         let text =
             format!("河灯\n楔子\n{prose}第一回　看灯\n{prose}第二回　听雨\n{prose}第三回　过河\n{prose}尾声\n{prose}");
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn chunks_do_not_span_chapters_that_were_not_chosen() {
+    fn chunks_do_not_span_unselected_chapters() {
         let text = (1..=9).map(|n| format!("Chapter {n}\n\n{}", PROSE.repeat(9))).collect::<Vec<_>>().concat();
         let mut book = read("rain.txt", text.as_bytes(), None).expect("reads");
         let chapters = chapters(&book);
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_after_the_last_chapter_is_an_error_with_the_chapter_count() {
+    fn a_range_beyond_the_last_chapter_is_an_error_with_the_count() {
         let text = format!("Chapter 1\n\n{PROSE}Chapter 2\n\n{PROSE}");
         let missing = |filter: &str, count| {
             let (path, filter) = ("rain.txt".to_owned(), filter.to_owned());
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn marked_boilerplate_is_split_at_the_bounds_of_the_selection() {
+    fn boilerplate_is_clipped_to_the_selected_range() {
         let mark = |start, end| Boilerplate { start, end, kind: BoilerplateKind::Contents, detail: String::new() };
         let mut book = Book { boilerplate: vec![mark(0, 4), mark(5, 30), mark(12, 12)], ..Book::default() };
         mark_not_chosen(&mut book, 10, 20, 2, 2);

@@ -50,7 +50,7 @@ async fn extract_all(language: Language, params: &Params) -> (Extracted, Vec<Rec
 }
 
 #[tokio::test]
-async fn an_english_scene_has_the_wording_of_the_book() {
+async fn an_english_scene_uses_the_text_of_the_book() {
     let (extracted, records) = extract_all(Language::En, &Params::default()).await;
     assert!(extracted.rejects.is_empty(), "{:?}", extracted.rejects);
     let [scene] = &extracted.scenes[..] else { panic!("{:?}", extracted.scenes) };
@@ -85,7 +85,7 @@ async fn an_english_scene_has_the_wording_of_the_book() {
 }
 
 #[tokio::test]
-async fn a_chinese_scene_has_the_wording_of_the_book() {
+async fn a_chinese_scene_uses_the_text_of_the_book() {
     let (extracted, _) = extract_all(Language::Zh, &Params::default()).await;
     let [scene] = &extracted.scenes[..] else { panic!("{extracted:?}") };
     let speech = scene.dialogue[0].speech.as_deref();
@@ -105,7 +105,7 @@ async fn a_chinese_scene_has_the_wording_of_the_book() {
 }
 
 #[tokio::test]
-async fn a_chunk_without_a_conversation_is_rejected() {
+async fn a_chunk_without_dialogue_leaves_a_reject() {
     let (extracted, records) = extract_all(Language::En, &Params { min_utterances: 9, ..Params::default() }).await;
     assert!(extracted.scenes.is_empty());
     assert_eq!((extracted.rejects[0].id.as_str(), extracted.rejects[0].reason.name()), ("a-book/0", "no_scene"));
@@ -113,7 +113,7 @@ async fn a_chunk_without_a_conversation_is_rejected() {
 }
 
 #[tokio::test]
-async fn a_scene_cut_off_by_a_chunk_boundary_is_joined_with_the_next_chunk() {
+async fn a_scene_cut_by_a_chunk_boundary_continues_in_the_next_chunk() {
     for language in Language::ALL {
         let (text, book) = book(language);
         let cut = book.attribution.paragraphs[5].start;
@@ -145,7 +145,7 @@ fn drafts(language: Language, dialogue: Vec<FoundLine>) -> (BookIndex, Draft) {
 }
 
 #[test]
-fn scenes_with_mostly_invented_lines_are_rejected() {
+fn invented_lines_are_detected() {
     let true_en = ["Is anybody there?", "There is nobody here but me.", "Then you are the miller.", "Ask the mayor."];
     let true_zh = ["里头有人么？", "只有我一个。", "那你便是主人了。", "你去问知县。"];
     for (language, names, lines) in
@@ -177,7 +177,7 @@ fn scenes_with_mostly_invented_lines_are_rejected() {
 }
 
 #[test]
-fn a_draft_that_is_not_a_scene_has_a_reject_reason() {
+fn every_rejected_draft_has_its_reason() {
     let reason = |dialogue| {
         let (book, draft) = drafts(Language::En, dialogue);
         draft.reject_reason(&Params::default(), &book).map(|reject| reject.reason)
@@ -202,7 +202,7 @@ fn a_draft_that_is_not_a_scene_has_a_reject_reason() {
 }
 
 #[test]
-fn shortened_names_resolve_to_the_cast_and_unknown_ones_are_reported() {
+fn a_description_may_shorten_names_and_mention_other_people() {
     let resolved = |language, cast: &[&str], names: &[&str]| {
         let (book, mut draft) = drafts(language, Vec::new());
         draft.characters = cast.iter().map(|&name| name.to_owned()).collect();
@@ -226,7 +226,7 @@ fn shortened_names_resolve_to_the_cast_and_unknown_ones_are_reported() {
 }
 
 #[test]
-fn known_attributes_are_not_listed_again_in_the_prompt() {
+fn known_facts_are_not_repeated_in_the_notes() {
     use crate::llm::Ask as _;
     let prompts = crate::prompt::Prompts::new(crate::stages::prompts(), &BTreeMap::new())
         .expect("the templates are embedded and tested");
@@ -253,7 +253,7 @@ fn known_attributes_are_not_listed_again_in_the_prompt() {
 }
 
 #[tokio::test]
-async fn rendered_prompts_match_the_snapshots() {
+async fn prompts_match_their_snapshots() {
     for language in Language::ALL {
         let (_, records) = extract_all(language, &Params::default()).await;
         let rendered: Vec<String> = records

@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dates_and_names_are_distinguished_from_sentences() {
+    fn dates_and_names_differ_from_speech() {
         for (line, dated, named) in [
             ("3 May", true, false),
             ("Monday, June 4th, 1812.", true, false),

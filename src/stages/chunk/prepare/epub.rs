@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn its_own_contents_name_its_chapters() {
+    fn the_epub_table_of_contents_names_the_chapters() {
         let items = "<item id='n' href='nav.xhtml' properties='nav'/><item id='t' href='text.xhtml'/>";
         let opf = opf(items, "<itemref idref='n'/><itemref idref='t'/>");
         let nav = "<html><body><nav epub:type='toc'><h1>目录</h1><ol><li><a href='text.xhtml#a'>第一回 看灯</a></li>\
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_leads_nowhere_but_into_the_archive() {
+    fn paths_cannot_leave_the_archive() {
         // A path above the root resolves to the root, as in a browser.
         let book_of = |second: &str| read_book("rain.epub", &book(second, &[("../secret.xhtml", b"<p>no</p>")]), None);
         let read = book_of("../../OEBPS/./x/../b%20c.xhtml").expect("reads");
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bomb_is_refused_whatever_it_claims() {
+    fn a_zip_bomb_is_rejected_regardless_of_its_declared_size() {
         let zeros = vec![b' '; 1 << 20];
         let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
         for (name, bytes) in [
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_and_empty_pages_are_rejected() {
+    fn missing_and_empty_pages_are_rejected_with_a_reason() {
         let items = "<item id='a' href='a.xhtml'/><item id='b' href='b.xhtml'/><item id='c' href='c.xhtml'/>";
         let spine = "<itemref idref='lost'/><itemref idref='a'/><itemref idref='b'/><itemref idref='c'/><itemref idref='第二'/>";
         let one = page("Chapter 1", "Yes,");
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_book_is_not_all_front_matter() {
+    fn a_book_of_front_matter_only_keeps_its_text() {
         let items = "<item id='a' href='a.xhtml'/>";
         for (words, second) in [("Yes,", ""), ("河上无风，", "<itemref idref='lost'/>")] {
             let spine = format!(
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_off_the_main_line_stays_where_it_holds_story() {
+    fn a_nonlinear_page_with_story_text_is_kept() {
         let long = |words: &str| format!("<p>{words}</p>").repeat(60);
         for (head, story, notes, advertisement) in [
             (
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_or_container_file_over_the_limit_is_refused() {
+    fn an_oversized_directory_or_manifest_is_rejected() {
         let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
         for n in 0..100_001 {
             writer.add_directory(format!("{n:x}"), SimpleFileOptions::default()).expect("a name");
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn a_false_file_count_in_the_archive_is_an_error() {
+    fn the_declared_number_of_files_is_not_trusted() {
         // The end of a ZIP64 directory that claims 2⁴⁰ files of one byte each.
         let zip = book("b%20c.xhtml", &[]);
         let end = zip.windows(4).rposition(|four| four == b"PK\x05\x06").expect("an end");
@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_archives_and_other_formats_are_refused() {
+    fn broken_archives_and_other_formats_are_errors() {
         let bytes = book("b%20c.xhtml", &[]);
         broken(&bytes[..bytes.len() / 2]);
         broken(b"PK\x03\x04");
@@ -411,7 +411,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(96))]
         #[test]
-        fn a_damaged_archive_is_read_or_refused(at in 0_usize..2000, bytes in proptest::collection::vec(any::<u8>(), 1..8), cut in 0_usize..2000) {
+        fn a_corrupted_archive_is_read_or_rejected(at in 0_usize..2000, bytes in proptest::collection::vec(any::<u8>(), 1..8), cut in 0_usize..2000) {
             let mut book = book("b%20c.xhtml", &[]);
             let at = at % book.len();
             for (index, byte) in (at..book.len()).zip(bytes) {

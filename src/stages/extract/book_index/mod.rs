@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn notes_contain_nothing_from_later_in_the_book() {
+    fn notes_contain_nothing_from_later_text() {
         let book = facts(Language::En, EN, attribution(EN, EN_PEOPLE, EN_SPEAKERS));
         let first = book.attribution.quotations[0].start;
         let early = notes(&book, 0, 60);
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn statements_of_others_about_a_character_are_noted() {
+    fn statements_of_other_characters_enter_the_profile() {
         for (language, text, people, expected) in [
             (
                 Language::En,
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn a_speaker_cue_above_a_speech_is_not_a_scene_break() {
+    fn a_cue_line_is_not_a_scene_break() {
         let text = "ANNA\n“Yes.”\n";
         let mut attribution = attribution(text, EN_PEOPLE, &[0]);
         attribution.paragraphs = vec![
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn facts_about_someone_else_do_not_enter_a_profile() {
+    fn profile_facts_are_about_their_subject_only() {
         for (language, text, key) in [
             (Language::En, "Anna, who had come from the coast, had long grey hair.\n", Some("public background")),
             (Language::En, "Anna had long grey hair under her hat.\n", Some("appearance")),

@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_trades_and_offices_count_as_descriptive_aliases() {
+    fn only_distinctive_nouns_are_names() {
         assert!(names_a_trade("the miller"));
         assert!(!names_a_trade("the boy") && !names_a_trade("the old man") && !names_a_trade("Anna"));
     }

@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sentences_end_at_their_closing_marks() {
+    fn sentence_ends_are_found() {
         for (text, expected) in [
             (
                 "Mr. Grey sat down. He was tired! “Was he?” J. B. Stone asked…",

@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn english_lines_are_found_exactly_or_with_small_differences() {
+    fn english_lines_are_found_exactly_or_approximately() {
         check(
             Language::En,
             &[
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn chinese_lines_are_found_exactly_or_with_small_differences() {
+    fn chinese_lines_are_found_exactly_or_approximately() {
         check(
             Language::Zh,
             &[
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_equal_matches_the_next_unused_one_is_found() {
+    fn of_equal_matches_the_next_one_is_used() {
         let text = "“Yes,” said Anna.\n“No.”\n“Yes.”\n";
         let book = facts(Language::En, text, attribution(text, EN_PEOPLE, &[0, 1, 0]));
         let index = PassageIndex::new(&book, 0, length(text));
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn each_repetition_of_a_line_is_matched_once() {
+    fn repeated_lines_are_matched_in_order() {
         for (language, speech, people) in [(Language::En, "Yes.", EN_PEOPLE), (Language::Zh, "是的。", ZH_PEOPLE)] {
             let text = format!("“{speech}”\n").repeat(1000);
             let book = facts(language, &text, attribution(&text, people, &[]));

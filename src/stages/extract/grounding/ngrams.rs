@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_with_the_most_shared_n_grams_are_candidates() {
+    fn pieces_with_most_shared_ngrams_are_searched() {
         assert_eq!(likely(&[], 10), []);
         assert_eq!(likely(&[3], 10), [(3, 0..1)]);
         assert_eq!(likely(&[1], 10), []);

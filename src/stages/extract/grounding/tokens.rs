@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn spelling_variants_are_the_same_word() {
+    fn spelling_variants_are_the_same_token() {
         for (one, other) in [
             ("I’m sure he won't, and they'll say so.", "i am SURE he will not and they will say so"),
             ("One hundred and thirty-seven days, 9 pounds", "137 days nine pounds"),

@@ -261,7 +261,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn unpaired_and_enclosing_quotation_marks_are_removed() {
+    fn only_unpaired_and_enclosing_quotation_marks_are_removed() {
         for (speech, expected) in [
             ("“Row on.”", "Row on."),
             ("“Row on.", "Row on."),

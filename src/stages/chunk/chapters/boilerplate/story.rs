@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn quoted_words_and_questions_are_not_boilerplate_headings() {
+    fn quoted_text_is_not_a_heading() {
         for (words, is_head) in
             [("“版权？”", false), ("“插图”", false), ("Contents?", false), ("Contents", true), ("目录", true)]
         {
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn each_book_of_a_file_starts_after_its_own_header() {
+    fn a_second_book_in_a_file_is_read_after_its_own_header() {
         let book = |name: &str, text: &str| {
             format!(
                 "The Project Gutenberg eBook of {name}\n\n*** START OF THE PROJECT GUTENBERG EBOOK {name} ***\n\n{text}\
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn chinese_boilerplate_has_its_reason() {
+    fn each_kind_of_chinese_boilerplate_has_its_reason() {
         let story = "河上无风，水车不动。守夜的人都睡了。\n".repeat(40);
         let text = format!(
             "河灯\n目录\n第一回　看灯\n第二回　听雨\n第三回　过河\n第一回　看灯\n{story}第二回　听雨\n{story}第三回　过河\n{story}"
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn notices_of_web_sites_are_removed() {
+    fn website_notices_are_left_out() {
         let story = "　　河上无风，水车不动。守夜的人都睡了。\n".repeat(60);
         let above = "更多精彩小说请访问 www.example.com\n";
         let below = "　　本书来自 www.example.com 小说下载\n=====\n更多精彩，更多好书，尽在某某书库\n";
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_preface_below_a_volume_heading_is_removed_and_a_prologue_is_kept() {
+    fn a_preface_in_a_volume_is_left_out_and_a_prologue_is_kept() {
         let prose = PROSE.repeat(30);
         let text = format!(
             "VOLUME I\n\nPREFACE\n\n{prose}PROLOGUE\n\nIt was dry.\n\n{prose}CHAPTER I. Mud\n\n{prose}CHAPTER II. Sun\n\n{prose}"
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_volumes_table_is_a_hole_in_the_story() {
+    fn the_contents_of_a_second_volume_are_left_out() {
         let prose = PROSE.repeat(30);
         let text = format!(
             "VOLUME I\n\nCHAPTER I. Mud\n\n{prose}CHAPTER II. Sun\n\n{prose}CONTENTS OF VOLUME II\n\nI. Moon  1\n\nII. Stars  9\n\nIII. Night  12\n\n\
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_a_story_are_no_heads() {
+    fn prose_is_not_a_boilerplate_heading() {
         for line in [
             "He looked at the contents of the box.",
             "Covered wagons",

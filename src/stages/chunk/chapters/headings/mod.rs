@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn headings_of_both_languages_match_the_rules() {
+    fn headings_of_both_languages_are_recognized() {
         for (line, expected) in [
             ("CHAPTER I.", Some((Level::Chapter, Some(1), false))),
             ("Chapter 12", Some((Level::Chapter, Some(12), false))),
