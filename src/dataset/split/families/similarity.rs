@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
-use super::Params;
-use super::compared_text::ComparedText;
-use super::rows::{Relation, Rows};
+use crate::dataset::split::Params;
+use crate::dataset::split::rows::ComparedText;
+use crate::dataset::split::rows::{Relation, Rows};
 use crate::schema::Language;
 use crate::text::OMITTED_TEXT;
 use crate::text::duplicates::families;

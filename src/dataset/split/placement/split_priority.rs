@@ -1,6 +1,6 @@
 //! The priority of splits: rows of a lower split that are related to a higher one count as leaks.
 
-use super::{Params, UNUSED};
+use crate::dataset::split::{Params, UNUSED};
 
 /// The order of splits, highest priority first.
 #[derive(Debug, Clone, Default)]
