@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn the_alias_file_lists_characters_with_their_counts() {
+    fn the_alias_file_lists_every_character_once() {
         let people = vec![
             person("the narrator", &["I", "Jim \"Owl\" Hale"], Gender::Male, 9),
             person("孟秋云", &["孟大嫂", "秋云"], Gender::Female, 1),
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn the_alias_file_merges_the_characters_of_all_languages() {
+    fn an_alias_file_holds_characters_of_both_languages() {
         let english = vec![person("Mrs. Hallow", &["Ruth"], Gender::Female, 2), person("Tom", &[], Gender::Unknown, 0)];
         let chinese = vec![
             person("孟秋云", &["秋云"], Gender::Unknown, 4),
@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn an_edited_file_is_distinguished_from_a_generated_one() {
+    fn an_edited_alias_file_differs_from_a_generated_one() {
         for (language, book) in [(Language::En, EN), (Language::Zh, ZH)] {
             let attribution = attribute(book, language, false);
             let text = text("tide", &[&attribution]);
@@ -418,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn each_fault_has_a_json_pointer() {
+    fn each_fault_names_its_key() {
         let faults = |aliases: Aliases| {
             let faults = aliases.faults().into_iter();
             faults.map(|fault| format!("{}: {}", fault.pointer, fault.message)).collect::<Vec<_>>().join("; ")

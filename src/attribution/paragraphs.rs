@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn wrapped_lines_form_one_paragraph() {
+    fn wrapped_lines_are_joined_to_paragraphs() {
         let text = "The water was as low as it goes at the neaps, and the coach\r\nput down its two last passengers on the hard of\r\nthe town.\r\n\r\nNobody came to meet them, which was the custom of the place and\r\nof its people.\r\n";
         let found = split(text);
         assert_eq!(found.len(), 2);
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn borders_are_distinguished_from_speech() {
+    fn scene_breaks_and_headings_differ_from_speech() {
         for line in ["* * *", "＊＊＊", "CHAPTER IV.", "第三回　上学", "XII. THE END", "三", "Chapter 5"] {
             assert!(split(line)[0].1, "{line}");
         }
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn the_layout_of_a_book_changes_no_paragraph() {
+    fn line_wrapping_does_not_change_paragraphs() {
         let en = [
             "The water was as low as it goes at the neaps, and the coach put down its two last passengers on the hard of the town.",
             "“Nobody comes,” said Anna. “Nobody has come since the ferry went, and that was in the spring of the year of the flood.”",

@@ -339,14 +339,14 @@ mod tests {
     }
 
     #[test]
-    fn two_speakers_alternate_and_later_turns_count() {
+    fn two_speakers_alternate_with_lookahead() {
         let cues = [SpeakerCue::None, SpeakerCue::Named(1), SpeakerCue::None, SpeakerCue::None, SpeakerCue::Named(0)];
         let turns: Vec<Turn> = cues.map(turn).to_vec();
         assert_eq!(speakers(&turns, &[Gender::Unknown; 2]), [0, 1, 0, 1, 0].map(Some));
     }
 
     #[test]
-    fn pronoun_gender_and_scores_choose_the_speaker() {
+    fn pronouns_and_vocatives_constrain_speakers() {
         let mut turns = [
             turn(SpeakerCue::Named(0)),
             turn(SpeakerCue::Pronoun(Gender::Female)),
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn the_speaker_is_unknown_without_evidence() {
+    fn a_speaker_without_evidence_is_unknown() {
         assert_eq!(speakers(&[turn(SpeakerCue::None)], &[]), [None]);
     }
 }

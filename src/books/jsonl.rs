@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn many_bad_lines_are_reported_in_one_error() {
+    fn many_invalid_lines_are_summarized_in_one_error() {
         let bad = "{\"title\": \"河灯\"}\n".repeat(100_000);
         let found = results("a.jsonl", &bad);
         assert_eq!(found.len(), 21);

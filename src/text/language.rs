@@ -110,7 +110,7 @@ mod tests {
     use crate::schema::Language;
 
     #[test]
-    fn the_main_language_follows_from_the_share_of_chinese_letters() {
+    fn languages_are_recognized_by_letters() {
         for (text, expected) in [
             ("A short text.", Language::En),
             ("他说：“OK，我们走吧。”", Language::Zh),
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn is_letter_agrees_with_the_unicode_table() {
+    fn the_letter_table_agrees_with_unicode() {
         assert!(('\0'..=char::MAX).all(|c| super::is_letter(c) == c.is_alphabetic()));
     }
 
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn variants_of_english_and_chinese_are_not_other_languages() {
+    fn dialects_and_verse_are_still_english_or_chinese() {
         for text in [
             "Tha knows nowt o’ t’ mill, lad, nor o’ them as worked it. Th’ wheel’s been stuck sin’ afore tha were born, an’ I’ll none shift it. ",
             "Thou shalt not go, nor shall thy brother bide; the tide is out, and mud is all thy road. ",

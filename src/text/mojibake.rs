@@ -42,7 +42,7 @@ mod tests {
     use super::find_mojibake;
 
     #[test]
-    fn misread_text_is_detected() {
+    fn mojibake_is_found() {
         for (text, count, first) in [
             ("abc\u{fffd}\u{fffd}d", 2, 3),
             ("他说\u{fffd}", 1, 6),

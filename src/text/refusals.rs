@@ -244,7 +244,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn phrases_of_assistants_are_distinguished_from_those_of_characters() {
+    fn an_assistants_refusal_differs_from_a_characters() {
         for (text, expected) in [
             ("I'm sorry, but I can’t assist with that.", true),
             ("I am unable to share this.", true),
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_is_recognised_by_what_it_calls_itself() {
+    fn a_reply_that_reveals_a_model_is_recognized() {
         assert!(reveals_model("As an AI, I have no umbrella.") && reveals_model("作为一个AI，我没有伞。"));
         assert!(reveals_model("I am a large language model, sir.") && reveals_model("我是OpenAI做的语言模型。"));
         assert!(reveals_model("作为一个 AI，我没有伞。") && reveals_model("我是一个人工智能。"));
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_label_may_add_a_title_or_omit_part_of_the_name() {
+    fn a_label_may_have_a_title_or_a_partial_name() {
         for (label, name, expected) in [
             ("keziah marl", "Keziah Marl", true),
             ("Marl", "Keziah Marl", true),
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_is_distinguished_from_an_unwilling_character() {
+    fn a_models_refusal_differs_from_an_unwilling_character() {
         for text in [
             "I'm sorry, but I can't assist with that request.",
             "I’m unable to assist you with this request, Captain.",

@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_assigned_to_a_compound_name_is_found() {
+    fn a_key_after_a_compound_name_is_found() {
         let random = "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY3zA5bC7d";
         for text in [
             format!("OPENAI_API_KEY=sk-{random}"),
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn passwords_and_keys_typed_by_hand_are_found() {
+    fn handwritten_secrets_are_found() {
         let mail = format!("SG.{}.{}", random_text(1, 22, SIGNS), random_text(2, 43, SIGNS));
         let model = format!("{}.{}", random_text(3, 32, "0123456789abcdef"), random_text(4, 16, SIGNS));
         for secret in [
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn repeated_prefixes_cost_little_time() {
+    fn a_text_of_key_prefixes_takes_linear_time() {
         for mark in ["sk-", "token=", "密码：", "a://b:", "Bearer "] {
             assert_eq!(secrets(&mark.repeat(2_000)), [], "{mark}");
         }

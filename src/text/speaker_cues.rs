@@ -191,7 +191,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cues_are_recognised_in_many_forms() {
+    fn cue_lines_are_recognized_in_many_forms() {
         for (line, name, aside, speech, sure, mark) in [
             ("ORLA. Who is there?", "ORLA", None, "Who is there?", true, CueSeparator::Stop),
             ("MRS. HALE. Sit.", "MRS. HALE", None, "Sit.", true, CueSeparator::Stop),
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn days_are_not_names_but_may_is() {
+    fn weekdays_are_not_speakers_and_month_names_may_be() {
         for (line, name) in [
             ("MAY. Where is he?", Some("MAY")),
             ("June: At the mill.", Some("June")),

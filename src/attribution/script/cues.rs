@@ -82,7 +82,7 @@ impl ScriptParser<'_> {
         let total = |below: bool, sure_only: bool| -> usize {
             let found = counts
                 .iter()
-                .filter(|((name, place), count)| *place == below && (sure.contains(name) || !sure_only && **count > 1));
+                .filter(|((name, index), count)| *index == below && (sure.contains(name) || !sure_only && **count > 1));
             found.map(|(_, count)| count).sum()
         };
         let inline = total(false, false) > total(true, false);

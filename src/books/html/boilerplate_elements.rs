@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn types_give_the_kind_of_boilerplate() {
+    fn element_types_map_to_boilerplate_kinds() {
         for (types, kind) in [
             ("doc-toc", Some(BoilerplateKind::Contents)),
             ("chapter  titlepage", Some(BoilerplateKind::FrontMatter)),

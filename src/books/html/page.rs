@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unclosed_element_does_not_swallow_the_page() {
+    fn unclosed_ruby_annotations_do_not_hide_text() {
         for (source, expected) in [
             // The end tag of a ruby reading may be left out.
             ("<p><ruby>漢<rt>かん<rt>kan</ruby>字<p>水車", "漢字\n\n水車"),
@@ -435,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn headings_and_anchors_are_located_in_the_text() {
+    fn headings_and_anchors_have_offsets_in_the_text() {
         let ids = BTreeSet::from(["two".to_owned(), "end".to_owned()]);
         let source = "<h1>Rain</h1><h2>CHAPTER I.<br>Mud</h2><p>Wet.</p><a id=two></a><h2><span>II</span></h2><p>Dry.<a name=end></a>";
         let page = page(source, Syntax::Html, &ids);
@@ -452,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn typed_elements_are_boilerplate() {
+    fn elements_with_a_boilerplate_type_are_marked() {
         let page = read(
             "<section id=pg-header class='pg-boilerplate'><div><p>Licence.</p></div></section><p>Story.</p><nav><ol><li>One</ol></nav><p>More.",
         );
@@ -465,7 +465,7 @@ mod tests {
     }
 
     #[test]
-    fn depth_and_length_take_linear_time() {
+    fn deep_and_long_pages_take_linear_time() {
         let deep = format!("{}deep{}", "<div><b>".repeat(200_000), "</b></div>".repeat(200_000));
         assert_eq!(read(&deep).text, "deep");
         let many = format!("<p {}>many", (0..200_000).map(|n| format!("a{n}=1")).collect::<Vec<_>>().join(" "));

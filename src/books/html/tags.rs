@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn literal_angle_brackets_are_not_tags() {
+    fn prose_in_angle_brackets_is_not_a_tag() {
         for source in [
             "<Dear Peter, come home.> x",
             "<Dear Peter> x",

@@ -7,10 +7,12 @@ use rand_chacha::ChaCha8Rng;
 
 use super::conversation::{ConversationView, address, mentions};
 use super::dialogue_position::DialoguePosition;
-use super::line_scoring::{LineCandidate, LineScorer, candidates};
+use super::line_candidates::{LineCandidate, candidates};
+use super::line_scoring::LineScorer;
 use super::phrases::{Slots, frames};
 use super::reply_assembly::{ReplyAssembly, chance};
 use super::vocatives::names;
+use super::word_lists::WORD_LISTS;
 use crate::llm::{Offline, OfflineAnswer, OfflineOptions};
 use crate::schema::{Attribute, Language};
 use crate::stages::simulate::{SceneReply, TestReply};
@@ -32,7 +34,7 @@ impl OfflineAnswer for SceneReply {
 fn test_reply(ask: &TestReply, offline: &mut Offline<'_>) -> String {
     let others = ask.others.iter().map(|other| other.name.as_str());
     let conversation = ConversationView::new(ask.language, &ask.name, others, &ask.situation, &ask.history);
-    let relations = ask.profile.iter().filter(|attribute| is_of(attribute, &RELATIONS));
+    let relations = ask.profile.iter().filter(|attribute| is_of(attribute, &WORD_LISTS.relation_keys));
     let scorer = LineScorer::new(&conversation, ask.lines.iter().map(String::as_str))
         .knowing(relations.map(|attribute| attribute.value.as_str()));
     let (options, rng) = (offline.options, &mut offline.rng);
@@ -161,8 +163,6 @@ fn scene_reply(ask: &SceneReply, offline: &mut Offline<'_>) -> String {
 const AIMED: f64 = 2.0;
 /// Maximum random addition to a line's score.
 const SWAY: f64 = 0.2;
-/// Parts of profile keys for relations to other people.
-const RELATIONS: [&str; 4] = ["relation", "关系", "關係", "恩怨"];
 
 fn most(max_sentences: u32) -> usize {
     usize::try_from(max_sentences).unwrap_or(usize::MAX).max(1)
@@ -216,36 +216,16 @@ fn is_asked(conversation: &ConversationView<'_>, name: &str) -> bool {
 }
 
 /// Returns whether the key of an attribute contains one of these words.
-fn is_of(attribute: &Attribute, words: &[&str]) -> bool {
+fn is_of(attribute: &Attribute, words: &[String]) -> bool {
     let key = attribute.key.to_lowercase();
-    words.iter().any(|word| key.contains(word))
+    words.iter().any(|word| key.contains(word.as_str()))
 }
 
 /// Returns the things that a profile mentions, except in attributes on looks, age, name and speech.
 fn own_things(profile: &[Attribute], conversation: &ConversationView<'_>) -> Vec<Topic> {
-    let aside = [
-        "appearance",
-        "age",
-        "gender",
-        "sex",
-        "name",
-        "speech",
-        "speaking",
-        "looks",
-        "外貌",
-        "年龄",
-        "年齡",
-        "性别",
-        "性別",
-        "姓名",
-        "说话",
-        "說話",
-        "语言",
-        "語言",
-    ];
     profile
         .iter()
-        .filter(|attribute| !is_of(attribute, &aside))
+        .filter(|attribute| !is_of(attribute, &WORD_LISTS.personal_keys))
         .flat_map(|attribute| conversation.things(&attribute.value))
         .map(|mut topic| {
             for (theirs, mine) in [("his ", "my "), ("her ", "my "), ("their ", "our ")] {
@@ -278,8 +258,8 @@ fn slots(conversation: &ConversationView<'_>, own: Vec<Topic>, rng: &mut ChaCha8
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::offline::simulate::conversation_rating::rate;
     use crate::offline::simulate::director::direct;
-    use crate::offline::simulate::rating::rate;
     use crate::schema::{CastMember, Line, Quality, Visibility};
     use crate::seed::seeded;
     use crate::stages::simulate::{Direct, Rate, SceneNames};
@@ -446,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_repeats_and_every_reply_is_in_form() {
+    fn replies_are_well_formed_and_never_repeated() {
         for language in Language::ALL {
             let fixture = fixture(language);
             for (seed, most) in [(1, 3), (2, 2), (3, 1), (4, 3), (5, 4)] {
@@ -468,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_draw_gives_the_same_talk_and_another_draw_another() {
+    fn the_conversation_depends_on_the_draw_alone() {
         for language in Language::ALL {
             let fixture = fixture(language);
             assert_eq!(fixture.play(&vivid(), 7, 12, 3), fixture.play(&vivid(), 7, 12, 3));
@@ -477,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn a_talk_is_rated_high() {
+    fn an_offline_conversation_is_rated_high() {
         for language in Language::ALL {
             let fixture = fixture(language);
             let history = fixture.play(&vivid(), 7, 16, 3);
@@ -489,7 +469,7 @@ mod tests {
     }
 
     #[test]
-    fn the_test_character_speaks_its_own_lines_that_fit() {
+    fn the_test_character_replies_with_its_own_matching_lines() {
         for (language, said, word) in [
             (Language::En, "How many steps are there, Ada, and which of them is loose?", "loose"),
             (Language::Zh, "陆阿达，台阶有多少级，哪一级是松的？", "台阶"),
@@ -506,7 +486,7 @@ mod tests {
     }
 
     #[test]
-    fn more_breadth_and_diligence_fit_better() {
+    fn more_candidates_and_strategy_give_better_replies() {
         for language in Language::ALL {
             let fixture = fixture(language);
             let plain = OfflineOptions { variant: "plain".to_owned(), candidates: 2, strategy_rate: 0.1, ..vivid() };
@@ -533,7 +513,7 @@ mod tests {
     }
 
     #[test]
-    fn absent_people_are_not_called() {
+    fn absent_people_are_not_addressed() {
         let fixture = fixture(Language::En);
         let mut ask = fixture.test_ask(&[line("Ben Marsh", "What do you make of the barrel?")], None, 3);
         ask.lines = vec!["Never trust a barrel that sounds empty, Mr. Crane.".to_owned()];
@@ -543,7 +523,7 @@ mod tests {
     }
 
     #[test]
-    fn scene_characters_keep_to_the_books_order() {
+    fn scene_characters_follow_the_order_of_the_book() {
         for language in Language::ALL {
             let fixture = fixture(language);
             let [(ben, first), (cora, second), (_, third), ..] = fixture.dialogue[..] else {
@@ -563,7 +543,7 @@ mod tests {
     }
 
     #[test]
-    fn scene_characters_draw_the_test_character_out() {
+    fn scene_characters_elicit_the_target_dimension() {
         for language in Language::ALL {
             let fixture = fixture(language);
             let name = fixture.dialogue[1].0;
@@ -580,7 +560,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_no_line_left_draws_the_test_character_out_and_says_no_more() {
+    fn a_scene_character_without_lines_left_only_elicits() {
         for language in Language::ALL {
             let fixture = fixture(language);
             let name = fixture.dialogue[1].0;
@@ -599,7 +579,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_book_lets_somebody_answer_is_not_asked_of_the_test_character() {
+    fn a_question_answered_in_the_book_is_not_put_to_the_test_character() {
         for language in Language::ALL {
             let fixture = fixture(language);
             let [(ben, _), (cora, _), ..] = fixture.dialogue[..] else { unreachable!("the dialogue has six lines") };
@@ -613,7 +593,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_asked_what_the_book_does_not_answer_says_so_in_few_words() {
+    fn an_unanswerable_question_gets_a_short_reply() {
         for (language, question, of_the_book) in [
             (Language::En, "Who taught you to keep bees, Cora?", ["oil", "cellar", "key"]),
             (Language::Zh, "付珂，养蜂是谁教你的？", ["油", "地窖", "钥匙"]),
@@ -630,7 +610,7 @@ mod tests {
     }
 
     #[test]
-    fn without_lines_and_profile_there_is_still_an_answer() {
+    fn a_character_without_lines_and_profile_still_replies() {
         for language in Language::ALL {
             let fixture = fixture(language);
             let mut ask = fixture.test_ask(&[], Some("CA"), 1);

@@ -15,7 +15,7 @@ use crate::text::{CodePoints, main_language};
 /// than any real chapter and most books.
 const BLOCK: usize = 1 << 22;
 
-/// How many bytes before the end of such a block a better place to cut is searched for.
+/// How many bytes before the end of such a block a better cut is searched for.
 const NEAR: usize = 1 << 16;
 
 /// A run of whole units.
@@ -126,10 +126,10 @@ fn blocks(text: &str, start: usize, end: usize) -> impl Iterator<Item = (usize, 
 
 /// Splits a section's units into even pieces of at most `max` tokens.
 fn split(units: &[Unit], max: u32, pieces: &mut Vec<Piece>) {
-    let mut left = units.iter().fold(0_u32, |sum, unit| sum.saturating_add(unit.weight.tokens));
+    let mut remaining_tokens = units.iter().fold(0_u32, |sum, unit| sum.saturating_add(unit.weight.tokens));
     let mut rest = units;
     while let Some(first) = rest.first() {
-        let target = f64::from(left) / f64::from(left.div_ceil(max).max(1));
+        let target = f64::from(remaining_tokens) / f64::from(remaining_tokens.div_ceil(max).max(1));
         let (mut best, mut sum) = (0, 0_u32);
         let mut best_cost = f64::INFINITY;
         for (at, unit) in rest.iter().enumerate() {
@@ -138,7 +138,7 @@ fn split(units: &[Unit], max: u32, pieces: &mut Vec<Piece>) {
                 break;
             }
             let last = at + 1 == rest.len();
-            let cost = if last && left <= max {
+            let cost = if last && remaining_tokens <= max {
                 f64::NEG_INFINITY
             } else {
                 (f64::from(sum) - target).abs() / f64::from(max) + unit.cost
@@ -149,7 +149,7 @@ fn split(units: &[Unit], max: u32, pieces: &mut Vec<Piece>) {
         }
         let weight = rest[1..=best].iter().fold(first.weight, |weight, unit| weight.joined(unit.weight));
         pieces.push(Piece { start: first.start, end: rest[best].end, weight });
-        left = left.saturating_sub(weight.tokens);
+        remaining_tokens = remaining_tokens.saturating_sub(weight.tokens);
         rest = &rest[best + 1..];
     }
 }
@@ -207,7 +207,7 @@ fn records(book: &Book, chapters: &[Chapter], starts: &[usize], pieces: &[Piece]
             title: book.title.clone(),
             index: u32::try_from(index).unwrap_or(u32::MAX),
             language: main_language(text),
-            chapter: opening(&book.text, chapters, starts, piece.start),
+            chapter: chapter_title_at(&book.text, chapters, starts, piece.start),
             start,
             end,
             text: text.to_owned(),
@@ -219,11 +219,11 @@ fn records(book: &Book, chapters: &[Chapter], starts: &[usize], pieces: &[Piece]
     chunks
 }
 
-/// Returns the title of the chapter at a place. For a part directly followed by a chapter heading, returns the
+/// Returns the title of the chapter at a byte offset. For a part directly followed by a chapter heading, returns the
 /// chapter's title.
-fn opening(text: &str, chapters: &[Chapter], starts: &[usize], place: usize) -> String {
-    let Some(mut at) = starts.partition_point(|start| *start <= place).checked_sub(1) else { return String::new() };
-    if starts[at] == place || text[starts[at]..place].trim().is_empty() {
+fn chapter_title_at(text: &str, chapters: &[Chapter], starts: &[usize], offset: usize) -> String {
+    let Some(mut at) = starts.partition_point(|start| *start <= offset).checked_sub(1) else { return String::new() };
+    if starts[at] == offset || text[starts[at]..offset].trim().is_empty() {
         // No book nests headings deeper.
         let deepest = at + 8;
         while let Some(&next) = starts.get(at + 1)
@@ -244,7 +244,7 @@ mod tests {
 
     use super::*;
     use crate::llm::Tokenizer;
-    use crate::stages::chunk::breaks::is_open;
+    use crate::stages::chunk::breaks::ends_in_quotation;
     use crate::stages::chunk::{chapters, read};
     use crate::text::count_code_points;
 
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chunk_is_named_after_the_chapter_that_it_begins_with() {
+    fn a_chunk_is_named_after_its_first_chapter() {
         for (text, name) in [
             (format!("Chapter 1\n\nOh.\n\nChapter 2\n\n{}", prose(300)), "Chapter 1"),
             (format!("PART ONE\n\nChapter 1\n\nOh.\n\nChapter 2\n\n{}", prose(300)), "Chapter 1"),
@@ -295,18 +295,22 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_avoids_an_open_quotation_and_seeks_a_border() {
+    fn a_cut_avoids_open_quotations_and_prefers_scene_breaks() {
         let speech = "“It went on.\n\n“And on.\n\n“And on again and again,” he said.\n\n";
         let text = format!("{}{}{}", prose(500), speech.repeat(3), prose(500));
         for chunk in cut(&text, 600).0 {
-            assert!(!is_open(chunk.text.trim_end().rsplit("\n\n").next().expect("a paragraph")), "{}", chunk.text);
+            assert!(
+                !ends_in_quotation(chunk.text.trim_end().rsplit("\n\n").next().expect("a paragraph")),
+                "{}",
+                chunk.text
+            );
         }
         let text = format!("{}* * *\n\n{}", prose(460), prose(540));
         assert!(cut(&text, 600).0[0].text.ends_with("* * *\n\n") || cut(&text, 600).0[1].text.starts_with("* * *"));
     }
 
     #[test]
-    fn what_is_longer_than_any_chapter_is_cut_in_blocks() {
+    fn very_long_text_is_cut_into_blocks() {
         for (part, ending) in
             [("The mill stood still.\n\n", "\n\n"), ("水车不动。", "。"), ("water ", " "), ("water", "")]
         {
@@ -319,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn a_paragraph_over_the_bound_is_cut_at_sentence_ends() {
+    fn paragraphs_over_the_limit_are_cut_at_sentence_ends() {
         let zh =
             format!("第一回　看灯\n{}\n第二回　听雨\n雨停了。\n", "河上无风，水车不动。守夜的人都睡了！".repeat(80));
         let (chunks, _) = cut(&zh, 300);
@@ -330,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_around_the_story_is_rejected_with_its_place() {
+    fn text_around_the_story_is_rejected_with_its_offsets() {
         let text = format!(
             "Rain\n\nby nobody\n\nPREFACE\n\nI wrote it.\n\nChapter 1\n\n{0}Chapter 2\n\n{0}APPENDIX\n\nA map.\n\n*** END OF THE PROJECT GUTENBERG EBOOK RAIN ***\nlicence\n",
             prose(300)
@@ -344,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn a_story_without_headings_is_whole() {
+    fn a_story_without_headings_is_kept_completely() {
         let (chunks, rejects) = cut(&prose(300), 8000);
         assert_eq!((chunks.len(), rejects.len(), chunks[0].chapter.as_str()), (1, 0, ""));
         let (chunks, rejects) = cut(&format!("{}EPILOGUE\n\n{}", prose(3000), prose(100)), 8000);
@@ -352,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_and_its_first_chapter_begin_together() {
+    fn a_part_starts_with_its_first_chapter() {
         let text = format!("PART ONE\n\nChapter 1\n\n{0}PART TWO\n\nChapter 2\n\n{0}", prose(900));
         let (chunks, _) = cut(&text, 1000);
         assert_eq!(chunks.iter().map(|chunk| chunk.chapter.as_str()).collect::<Vec<_>>(), ["Chapter 1", "Chapter 2"]);
@@ -374,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn counted_tokens_hold_the_bound_as_estimated_ones_do() {
+    fn counted_and_estimated_tokens_stay_within_the_limit() {
         let en =
             "“Who is there?” said the miller.\n/ Nobody answered; nobody ever did, on such a night.\n\n".repeat(90);
         let zh = "　　“谁在外头？”老周问。\n　　“我。”他没有再说话，只把信放在炉子旁边。\n".repeat(90);
@@ -436,7 +440,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_chunks_leave_out_stands_in_rejects(text in page(), max in 40_u32..400) {
+        fn text_outside_chunks_is_in_rejects(text in page(), max in 40_u32..400) {
             let Ok(book) = read("a.html", text.as_bytes(), None) else { return Ok(()) };
             let chapters = chapters(&book);
             let (chunks, rejects) = chunk(&book, &chapters, &params(max));
@@ -455,7 +459,7 @@ mod tests {
         }
 
         #[test]
-        fn chunks_are_the_story_within_the_bound(text in paragraphs(), max in 40_u32..400, share in 0.0..1.0_f64, tokenizer in tokenizers()) {
+        fn chunks_cover_the_story_within_the_limit(text in paragraphs(), max in 40_u32..400, share in 0.0..1.0_f64, tokenizer in tokenizers()) {
             let Ok(book) = read("a.txt", text.as_bytes(), None) else { return Ok(()) };
             let chapters = chapters(&book);
             let params = Params { max_tokens: max, min_fill: share, tokenizer, ..Params::default() };

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn the_most_similar_texts_come_first_and_ties_keep_their_order() {
+    fn results_are_sorted_by_score_then_position() {
         let index = Index::new(&EN);
         assert_eq!(indexes(&index.nearest("who paid the ferryman in the night", 5)), [0, 3, 1, 4]);
         assert_eq!(indexes(&index.nearest("who paid the ferryman in the night", 1)), [0]);
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_index_finds_nothing() {
+    fn an_empty_index_has_no_results() {
         assert!(Index::new::<&str>(&[]).nearest("who", 3).is_empty());
     }
 

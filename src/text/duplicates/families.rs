@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_families_do_not_depend_on_the_number_of_threads() {
+    fn the_thread_count_does_not_change_the_families() {
         let questions: Vec<String> = (0..400)
             .map(|number| match number % 4 {
                 0 => format!("Where did you bury the old lamp of number {}?", number / 40),
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn questions_connected_through_others_form_one_family() {
+    fn indirectly_similar_questions_are_one_family() {
         let questions = [
             "Where did you bury the old lamp?",
             "Who sold the ferry to the miller?",

@@ -193,7 +193,7 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn bounds_miss_no_pair(questions in groups(), thousandths in 1_u32..=1000) {
+        fn the_bounded_search_finds_every_duplicate(questions in groups(), thousandths in 1_u32..=1000) {
             let threshold = f64::from(thousandths) / 1000.0;
             let found = duplicates(&questions, Keep::Threshold(threshold), threads(1));
             prop_assert_eq!(&found.verdicts, &by_all_pairs(&questions, threshold));
@@ -209,7 +209,7 @@ mod tests {
         }
 
         #[test]
-        fn the_share_is_kept(questions in groups(), hundredths in 1_usize..=100) {
+        fn the_share_to_keep_is_met(questions in groups(), hundredths in 1_usize..=100) {
             let share = crate::text::float(hundredths) / 100.0;
             let found = duplicates(&questions, Keep::Share(share), threads(2));
             let kept = found.verdicts.iter().filter(|verdict| verdict.kept).count();
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn the_result_does_not_depend_on_blocks() {
+    fn the_block_size_does_not_change_the_result() {
         // More than two blocks, of words of which few are common.
         let text = |n: usize| {
             let word = |at: usize| (n * 2_654_435_761 + at * n * n) % (40 << (at * 2));
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn questions_without_words_are_duplicates_only_if_equal() {
+    fn questions_without_words_are_compared_by_their_text() {
         let questions = ["🌊?", "🔥?", "…", " 🌊? ", "", " ", "🌊🌊", "🔥?", "Why 🔥?", "Why?"];
         let found = duplicates(&questions, Keep::Threshold(0.5), threads(1));
         let kept: Vec<bool> = found.verdicts.iter().map(|verdict| verdict.kept).collect();
@@ -265,14 +265,14 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_group_has_no_verdicts() {
+    fn an_empty_list_has_no_verdicts() {
         for keep in [Keep::default(), Keep::Threshold(0.5)] {
             assert!(duplicates::<&str>(&[], keep, threads(2)).verdicts.is_empty());
         }
     }
 
     #[test]
-    fn a_share_removes_the_most_similar_questions_first() {
+    fn keeping_a_share_removes_the_most_similar_first() {
         let questions = [
             "Where did you bury the old lamp?",
             "Who taught the miller to sing?",

@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn the_names_that_a_clause_gives_are_found() {
+    fn names_are_read_from_naming_clauses() {
         for (clause, expected) in [
             ("姓沈名固", &[("沈", NameKind::Surname), ("固", NameKind::Given)][..]),
             (
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_give_no_name_are_ignored() {
+    fn other_clauses_give_no_name() {
         for clause in [
             "久仰大名",
             "大名鼎鼎",

@@ -15,7 +15,7 @@ mod titles;
 
 use self::candidates::found;
 use self::lines::Lines;
-use self::sequence::stand;
+use self::sequence::headings_in_sequence;
 use self::titles::with_titles;
 use crate::schema::{Book, Chapter, Format};
 use crate::text::count_code_points;
@@ -50,7 +50,7 @@ fn by_lines(book: &Book) -> Vec<Chapter> {
     };
     let mut chapters: Vec<Chapter> = Vec::new();
     let mut holes = body.holes.iter().copied().peekable();
-    let mut headings = stand(found(book, &lines), &lines);
+    let mut headings = headings_in_sequence(found(book, &lines), &lines);
     if !book.script {
         headings = with_titles(headings, &lines, &book.title);
     }
@@ -101,7 +101,7 @@ mod tests {
     const PROSE: &str = "It rained on the weir all that night, and nobody slept.\n\n";
 
     #[test]
-    fn a_title_may_stand_on_the_next_line() {
+    fn a_title_may_be_on_the_next_line() {
         let text = format!("CHAPTER I.\nLow Water\n\n{PROSE}CHAPTER II.\n\nHigh Water\n\n{PROSE}Chapter 3\n\n{PROSE}");
         let expected = [
             ("CHAPTER I. Low Water", Level::Chapter, Some(1), 1),
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_of_contents_is_no_chapter() {
+    fn a_table_of_contents_is_not_a_chapter() {
         let contents = "CONTENTS\n\nCHAPTER I. Low Water\nCHAPTER II. High Water\nCHAPTER III. No Water\n\n";
         let text = format!(
             "{contents}CHAPTER I. Low Water\n\n{PROSE}CHAPTER II. High Water\n\n{PROSE}CHAPTER III. No Water\n\n{PROSE}"
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn sections_open_chapters_only_alone() {
+    fn sections_are_chapters_only_without_chapters() {
         let within = "第一章 归来\n他回来。\n第一节\n他坐下。\n第二节\n他起来。\n第二章 出门\n他走了。\n";
         assert_eq!(titles("b.txt", within), ["第一章 归来", "第二章 出门"]);
         assert_eq!(titles("b.txt", "第一节\n他坐下。\n第二节\n他起来。\n"), ["第一节", "第二节"]);
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_distributors_header_and_licence_are_outside() {
+    fn a_distributors_header_and_licence_are_not_chapters() {
         let text = format!(
             "Title: Rain\n\nChapter 9\n\nnoise.\n\n*** START OF THIS PROJECT GUTENBERG EBOOK RAIN ***\n\nChapter 1\n\n{PROSE}Chapter 2\n\n{PROSE}End of Project Gutenberg’s Rain\n\n*** END OF THIS PROJECT GUTENBERG EBOOK RAIN ***\n\nChapter 10\n\nlicence."
         );
@@ -189,7 +189,7 @@ mod tests {
     }
 
     /// Some paragraphs of a chapter in a language.
-    fn told(language: Language) -> String {
+    fn prose(language: Language) -> String {
         match language {
             Language::En => PROSE.repeat(12),
             Language::Zh => "河上无风，水车不动，守夜的人都睡了。\n“谁在外头？”老周问。\n".repeat(9),
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn headings_of_many_shapes_open_their_chapters() {
+    fn headings_of_many_forms_start_chapters() {
         let en: &[&[&str]] = &[
             &["Chapter the First", "Chapter the Second", "CHAPTER THE LAST"],
             &["CHAPTER XIII—THE WEIR", "CHAPTER XIV—THE TITLE", "CONCLUSION"],
@@ -266,17 +266,18 @@ mod tests {
             &["第一章", "第二章", "第二章", "第四章"],
         ];
         for (language, books) in [(Language::En, en), (Language::Zh, zh)] {
-            let told = told(language);
+            let prose = prose(language);
             for heads in books {
-                let text = heads.iter().flat_map(|head| [*head, "\n\n", &told, "\n"]).collect::<String>();
+                let text = heads.iter().flat_map(|head| [*head, "\n\n", &prose, "\n"]).collect::<String>();
                 assert_eq!(titles("a.txt", &text), heads.iter().map(|head| single_spaced(head)).collect::<Vec<_>>());
                 if language == Language::Zh {
-                    let dense = heads.iter().flat_map(|head| [*head, "\n", &told]).collect::<String>();
+                    let dense = heads.iter().flat_map(|head| [*head, "\n", &prose]).collect::<String>();
                     assert_eq!(titles("a.txt", &dense).len(), heads.len(), "{heads:?}");
                 }
             }
         }
-        let alone: String = ["看灯", "听雨", "过河"].map(|head| format!("{head}\n\n{}\n", told(Language::Zh))).concat();
+        let alone: String =
+            ["看灯", "听雨", "过河"].map(|head| format!("{head}\n\n{}\n", prose(Language::Zh))).concat();
         assert_eq!(titles("a.txt", &alone), ["看灯", "听雨", "过河"]);
     }
 
@@ -291,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn more_headings_than_a_book_has_are_none() {
+    fn implausibly_many_headings_are_ignored() {
         for (path, line) in [("a.md", "# 河\n\n"), ("a.html", "<h2>河</h2>")] {
             let text = line.repeat(crate::books::MAX_HEADINGS + 2);
             let book = read(path, text.as_bytes(), None).expect("reads");
@@ -300,8 +301,8 @@ mod tests {
     }
 
     #[test]
-    fn a_chapter_that_is_carried_on_opens_its_own_text() {
-        let (en, zh) = (told(Language::En), told(Language::Zh));
+    fn a_continued_chapter_is_a_chapter_of_its_own() {
+        let (en, zh) = (prose(Language::En), prose(Language::Zh));
         let heads = ["Chapter 1: Mud", "Chapter 1: Mud, Continued", "Chapter 2: Rain"];
         assert_eq!(titles("a.txt", &heads.map(|head| format!("{head}\n\n{en}\n")).concat()), heads);
         let heads = ["第一章 看灯", "第一章 看灯（续）", "第二章 听雨"];
@@ -313,14 +314,14 @@ mod tests {
     }
 
     #[test]
-    fn two_sentences_are_no_title() {
-        let zh = told(Language::Zh).replace('\n', "\n\n");
+    fn two_sentences_are_not_a_title() {
+        let zh = prose(Language::Zh).replace('\n', "\n\n");
         let text = format!("第1章\n\n雨停了。谁在外头？\n\n{zh}第2章\n\n谁在外头？\n\n{zh}");
         assert_eq!(titles("b.txt", &text), ["第1章", "第2章 谁在外头？"]);
     }
 
     #[test]
-    fn a_mention_of_a_chapter_is_no_heading() {
+    fn a_mention_of_a_chapter_is_not_a_heading() {
         let mention = "Chapter 9\n\nwas the one that she liked best.\n\n";
         let text = format!("Chapter 1\n\n{PROSE}{mention}Chapter 2\n\n{PROSE}Chapter 3\n\n{PROSE}");
         assert_eq!(titles("a.txt", &text), ["Chapter 1", "Chapter 2", "Chapter 3"]);
@@ -329,14 +330,14 @@ mod tests {
     }
 
     #[test]
-    fn lines_in_capitals_are_no_chapters_where_others_are() {
-        let notice = format!("NO ENTRY\n\n{0}KEEP OUT\n\n{0}LAST WARNING\n\n{0}", told(Language::En));
+    fn capitalized_lines_are_not_chapters_if_headings_exist() {
+        let notice = format!("NO ENTRY\n\n{0}KEEP OUT\n\n{0}LAST WARNING\n\n{0}", prose(Language::En));
         assert_eq!(
             titles("a.txt", &format!("Chapter 1\n\n{PROSE}{notice}Chapter 2\n\n{PROSE}")),
             ["Chapter 1", "Chapter 2"]
         );
         // Nor what is said again and again, nor two alone.
-        let cue = format!("ANNA\n\n{}", told(Language::En)).repeat(6);
+        let cue = format!("ANNA\n\n{}", prose(Language::En)).repeat(6);
         assert!(titles("a.txt", &cue).is_empty());
     }
 
@@ -351,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shipped_play_has_its_scenes() {
+    fn the_included_play_has_its_scenes() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/books/forty_kilos_short.fountain");
         let book = read("forty_kilos_short.fountain", &std::fs::read(path).expect("shipped"), None).expect("reads");
         let levels: Vec<Level> = chapters(&book).iter().map(|chapter| chapter.level).collect();

@@ -43,12 +43,12 @@ impl Patterns {
     }
 
     /// Whether the text after a name describes the person's appearance.
-    pub(crate) fn tells_looks(&self, after: &str) -> bool {
+    pub(crate) fn describes_appearance(&self, after: &str) -> bool {
         self.looks.is_match(after)
     }
 
     /// Whether the text after a name describes the person's character.
-    pub(crate) fn tells_traits(&self, after: &str) -> bool {
+    pub(crate) fn describes_traits(&self, after: &str) -> bool {
         self.traits.captures(after).is_some_and(|found| {
             // `Proud of his boat` and `cautious about it` describe a moment.
             let rest = &after[found.get(0).map_or(0, |found| found.end())..];
@@ -57,22 +57,22 @@ impl Patterns {
     }
 
     /// Whether the text after a name tells of the person's past or secrets.
-    pub(crate) fn tells_past(&self, after: &str) -> bool {
+    pub(crate) fn describes_past(&self, after: &str) -> bool {
         self.past.is_match(after)
     }
 
     /// Whether the text after a name says what the person likes to do.
-    pub(crate) fn tells_likes(&self, after: &str) -> bool {
+    pub(crate) fn describes_hobbies(&self, after: &str) -> bool {
         self.likes.is_match(after)
     }
 
     /// Whether the text after a name states a relation by blood, marriage or service.
-    pub(crate) fn tells_kin(&self, after: &str) -> bool {
+    pub(crate) fn states_relation(&self, after: &str) -> bool {
         self.kin.is_match(after)
     }
 
     /// Whether the text after a name says what the person wants.
-    pub(crate) fn tells_aims(&self, after: &str) -> bool {
+    pub(crate) fn states_aim(&self, after: &str) -> bool {
         self.aims.is_match(after)
     }
 
@@ -324,7 +324,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ages_are_found_where_they_are_told() {
+    fn ages_are_extracted() {
         for (language, text, expected) in [
             (Language::En, "He was a long, thin man of fifty-eight in a brown coat.", Some("fifty-eight")),
             (Language::En, "DORCAS FELL, bell-founder, sixty-three.", Some("sixty-three")),
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn several_people_are_no_one_to_speak_to() {
+    fn groups_are_not_a_single_addressee() {
         for (language, name, expected) in [
             (Language::En, "everybody", true),
             (Language::En, "the girls", true),
