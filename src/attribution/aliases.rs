@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn the_file_of_a_reading_reads_well() {
+    fn the_alias_file_lists_every_character_once() {
         let people = vec![
             person("the narrator", &["I", "Jim \"Owl\" Hale"], Gender::Male, 9),
             person("孟秋云", &["孟大嫂", "秋云"], Gender::Female, 1),
@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_holds_the_people_of_every_language() {
+    fn an_alias_file_holds_characters_of_both_languages() {
         let english = vec![person("Mrs. Hallow", &["Ruth"], Gender::Female, 2), person("Tom", &[], Gender::Unknown, 0)];
         let chinese = vec![
             person("孟秋云", &["秋云"], Gender::Unknown, 4),
@@ -394,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_told_from_what_was_written() {
+    fn an_edited_alias_file_differs_from_a_generated_one() {
         for (language, book) in [(Language::En, EN), (Language::Zh, ZH)] {
             let attribution = attribute(book, language, false);
             let text = text("tide", &[&attribution]);
@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_have_their_places() {
+    fn each_fault_names_its_key() {
         let faults = |aliases: Aliases| {
             let faults = aliases.faults().into_iter();
             faults.map(|fault| format!("{}: {}", fault.pointer, fault.message)).collect::<Vec<_>>().join("; ")
@@ -435,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_the_same_however_they_are_spelt() {
+    fn spelling_variants_of_a_name_have_the_same_key() {
         for (one, other) in
             [("Mrs. Hallow", "mrs  Hallow"), ("O’Brien", "O'BRIEN"), ("the Rat", "Rat"), ("劉姥姥", "刘姥姥")]
         {

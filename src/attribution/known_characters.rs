@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn the_list_found_by_rule_changes_nothing() {
+    fn applying_the_generated_aliases_changes_nothing() {
         for (language, text) in [(Language::En, EN), (Language::Zh, ZH)] {
             let plain = attribute(text, language, false);
             assert_eq!(attribute_with(text, language, false, &Aliases::of(&plain)), plain);
@@ -419,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn ignored_names_are_no_evidence() {
+    fn ignored_names_are_not_used_as_evidence() {
         for (language, text, name, line) in
             [(Language::En, EN, "Tom Reed", "Seven,"), (Language::Zh, ZH, "灯花婆", "八。")]
         {
@@ -468,7 +468,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gender_turns_pronouns() {
+    fn a_corrected_gender_changes_pronoun_resolution() {
         let english = "Morgan and Casey came in.\n\n“One,” said Morgan.\n\n“Two,” said Casey.\n\nThe door was shut again.\n\n“Three,” she said.\n";
         let chinese = "她来了。她走了。她又来了。她坐下。她笑了。江守田和孟秋云进了门。\n\n江守田道：“一。”\n\n孟秋云说：“二。”\n\n门又关上了。\n\n她说：“三。”\n";
         for (language, text, names) in

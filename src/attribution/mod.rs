@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn joins_names_on_evidence_and_not_by_surname() {
+    fn names_are_merged_on_evidence_not_by_surname() {
         let text = "Ruth Hallow came in first. Ruth smiled. “Here,” said Ruth.\n\n“Where?” asked Miss Ruth’s brother, Tom Hallow. Tom laughed.\n\n\
                     “There,” said Tom.\n";
         let attribution = attribute(text, Language::En, false);

@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn joins_the_lines_of_a_wrapped_paragraph() {
+    fn wrapped_lines_are_joined_to_paragraphs() {
         let text = "The water was as low as it goes at the neaps, and the coach\r\nput down its two last passengers on the hard of\r\nthe town.\r\n\r\nNobody came to meet them, which was the custom of the place and\r\nof its people.\r\n";
         let found = split(text);
         assert_eq!(found.len(), 2);
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn takes_each_line_for_a_paragraph_where_lines_are_long() {
+    fn long_lines_are_paragraphs_of_their_own() {
         let long = "it went on and on ".repeat(12);
         let found = split(&format!("{long}\n“No.”\n{long}\n\n“Yes.”"));
         assert_eq!(found.len(), 4);
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn knows_borders_from_speech() {
+    fn scene_breaks_and_headings_differ_from_speech() {
         for line in ["* * *", "＊＊＊", "CHAPTER IV.", "第三回　上学", "XII. THE END", "三", "Chapter 5"] {
             assert!(split(line)[0].1, "{line}");
         }
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn the_setting_of_a_book_changes_no_paragraph() {
+    fn line_wrapping_does_not_change_paragraphs() {
         let en = [
             "The water was as low as it goes at the neaps, and the coach put down its two last passengers on the hard of the town.",
             "“Nobody comes,” said Anna. “Nobody has come since the ferry went, and that was in the spring of the year of the flood.”",

@@ -334,14 +334,14 @@ mod tests {
     }
 
     #[test]
-    fn takes_turns_between_two_and_looks_ahead() {
+    fn two_speakers_alternate_with_lookahead() {
         let cues = [SpeakerCue::None, SpeakerCue::Named(1), SpeakerCue::None, SpeakerCue::None, SpeakerCue::Named(0)];
         let turns: Vec<Turn> = cues.map(turn).to_vec();
         assert_eq!(speakers(&turns, &[Gender::Unknown; 2]), [0, 1, 0, 1, 0].map(Some));
     }
 
     #[test]
-    fn obeys_a_pronoun_and_a_vocative() {
+    fn pronouns_and_vocatives_constrain_speakers() {
         let mut turns = [
             turn(SpeakerCue::Named(0)),
             turn(SpeakerCue::Pronoun(Gender::Female)),
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_without_evidence() {
+    fn a_speaker_without_evidence_is_unknown() {
         assert_eq!(speakers(&[turn(SpeakerCue::None)], &[]), [None]);
     }
 }

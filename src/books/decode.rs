@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn long_books_are_read_in_the_encoding_that_they_are_in() {
+    fn long_books_are_decoded_correctly() {
         // A few bytes longer than a sample, so that the sample ends inside a character.
         for shift in 0..3 {
             let (simplified, traditional) = (ZH.repeat(1500), TRADITIONAL.repeat(1500));
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_broken_bytes_make_no_other_encoding() {
+    fn a_few_invalid_bytes_do_not_change_the_encoding() {
         for (text, encoding, name) in [(ZH, GB18030, "gb18030"), (TRADITIONAL, BIG5, "Big5")] {
             let mut bytes = encoding.encode(&text.repeat(400)).0.into_owned();
             for at in [700, 20_001, 30_000] {
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn a_handful_of_accents_is_western() {
+    fn a_few_accented_letters_mean_a_western_encoding() {
         let plain = "It rained on the weir all that night, and nobody in the mill slept; the wheel stood still.\n";
         for words in [
             "The curé’s café was closed.\n",
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn old_line_ends_are_lines() {
+    fn carriage_returns_end_lines() {
         let text = "Chapter 1\r\rIt rained.\r";
         assert_eq!(found(text.as_bytes(), None), Ok((text.replace('\r', "\n"), "UTF-8")));
         assert_eq!(found("第一回\r河灯\r".as_bytes(), Some("utf-8")).expect("reads").0, "第一回\n河灯\n");
@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn a_download_that_was_cut_is_told() {
+    fn a_truncated_download_is_an_error() {
         for (text, missing) in [(ZH.repeat(2), 2), (format!("{}😀", "“Yes,” said Anna. ".repeat(9)), 1)] {
             let text = text.trim_end();
             let cut = &text.as_bytes()[..text.len() - missing];
@@ -394,13 +394,13 @@ mod tests {
     }
 
     #[test]
-    fn the_first_strange_letter_may_come_late() {
+    fn the_encoding_is_detected_from_late_bytes() {
         let text = format!("{}“今夜涨水。”陆三更说，河上无风。", "plain words \n".repeat(200_000));
         assert_eq!(found(&GB18030.encode(&text).0, None), Ok((text, "gb18030")));
     }
 
     #[test]
-    fn a_page_says_its_own_encoding() {
+    fn the_encoding_declared_in_a_page_is_used_if_it_is_valid() {
         let page = "<html><head><meta charset=\"big5\"></head><p>水車</p></html>";
         assert_eq!(found(&BIG5.encode(page).0, None), Ok((page.to_owned(), "Big5")));
         let lying = "<?xml version=\"1.0\" encoding=\"iso-8859-1\"?><p>水車</p>";
@@ -408,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn a_label_overrides_what_was_found() {
+    fn an_encoding_label_overrides_detection() {
         let bytes = BIG5.encode(TRADITIONAL).0;
         assert_eq!(found(&bytes, Some("big5")), Ok((TRADITIONAL.to_owned(), "Big5")));
         assert_ne!(found(&bytes, Some("gbk")).expect("decodes to something").0, TRADITIONAL);

@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_is_no_plural() {
+    fn a_count_of_one_is_singular() {
         let damaged = |count| ReadError::Damaged { path: "a.txt".to_owned(), count, line: 3, offset: 9 }.to_string();
         assert!(
             damaged(1).contains("except for one invalid sequence, on line 3 (byte 9); fix it, or"),

@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn many_bad_lines_are_told_by_one_error() {
+    fn many_invalid_lines_are_summarized_in_one_error() {
         let bad = "{\"title\": \"河灯\"}\n".repeat(100_000);
         let found = results("a.jsonl", &bad);
         assert_eq!(found.len(), 21);
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn an_array_without_end_costs_no_more_than_its_size() {
+    fn an_unclosed_array_takes_linear_time() {
         let many = format!("[{}", "{\"title\": \"a\", \"content\": \"x\"},\n".repeat(20_000));
         assert_eq!(raw_books("a.json", Cursor::new(many), None).flatten().count(), 20_000);
         let deep = "[{\"a\":".repeat(200_000);

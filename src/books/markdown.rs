@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_kinds_of_headings_are_found() {
+    fn atx_and_setext_headings_are_found() {
         let text = "---\ntitle: Rain\n# no\n---\nRain\n====\n\n## Mud ##\n\nWords # no\n\n### **Sun**\n```\n# code\n```\n\n河灯\n---\n正文\n\n---\n\ntwo lines\nof prose\n---\n#nor this\n    # code\n";
         let found: Vec<(u8, String)> =
             headings(text).into_iter().map(|heading| (heading.depth, heading.title)).collect();

@@ -3,9 +3,9 @@
 //! Finding the story and its chapters is left to `stages::chunk`.
 
 mod decode;
-mod detection;
 mod epub;
 mod error;
+mod format_detection;
 mod fountain;
 mod html;
 mod jsonl;

@@ -5,8 +5,8 @@
 use std::collections::BTreeSet;
 use std::io::{BufRead, Read as _, Seek, SeekFrom};
 
-use super::detection::{Markup, markup, unsupported_format};
 use super::error::ReadError;
+use super::format_detection::{Markup, markup, unsupported_format};
 use super::limits::{MAX_ARCHIVE, MAX_BYTES};
 use super::path::stem_and_extension;
 use super::raw_book::{RawBoilerplate, RawBook};

@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn a_nested_column_is_read_and_written_as_it_stands() {
+    fn a_nested_column_round_trips() {
         let cells = Cells::new(&nested()).unwrap();
         assert_eq!(cells.json(0), serde_json::json!([{"n": 1, "value": "a"}, {"n": 2, "value": "乙"}]));
         assert_eq!(cells.json(1), serde_json::Value::Null);
@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_write_is_told_whole() {
+    fn foreign_column_types_convert_to_json() {
         for (column, json, word) in foreign() {
             let kind = column.dtype().clone();
             assert_eq!(super::unrepresentable_field(&column), None, "{kind}");
@@ -421,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slice_is_read_from_where_it_begins() {
+    fn a_slice_is_read_from_its_start() {
         let cells = Cells::new(&nested().slice(2, 1)).unwrap();
         assert_eq!(cells.json(0), serde_json::json!([{"n": 3, "value": "c"}]));
     }

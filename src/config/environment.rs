@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_may_hold_a_value() {
+    fn a_value_is_read_from_the_named_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("键");
         let file = path.to_str().unwrap().to_owned();

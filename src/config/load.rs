@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_file_is_loaded() {
+    fn a_complete_file_is_loaded() {
         let session = Session::new();
         let loaded = session.load(&whole(), &["simulate.tau=3", "seed=9"], Endpoints::Needed).unwrap();
         let names: Vec<_> =
@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn the_effective_file_is_a_pipeline_file_without_secrets_and_places() {
+    fn the_effective_file_is_a_valid_pipeline_file_without_secrets() {
         let session = Session::new();
         let loaded = session.load(&whole(), &["simulate.tau=3"], Endpoints::Needed).unwrap();
         let shown = format!("{loaded:?}");
@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_may_come_out_of_a_file_that_a_variable_names() {
+    fn a_key_is_read_from_the_file_that_a_variable_names() {
         let session = Session::new();
         let text =
             whole().replace("model = 'm'", "model = 'm'\napi_key_env = 'TEAM_KEY'\nheaders = { X-T = '$TEAM_KEY' }");
@@ -442,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn a_language_may_go_without_sources() {
+    fn a_language_may_have_no_sources() {
         let text = whole().replace("sources = ['作者']", "sources = { en = ['作者'], zh = [] }");
         let loaded = Session::new().load(&text, &[], Endpoints::Needed).unwrap();
         assert!(loaded.file.cast.sources.get(Language::Zh).is_empty());
@@ -459,7 +459,7 @@ mod tests {
     }
 
     #[test]
-    fn of_models_that_nobody_asks_neither_key_nor_header_is_wanted() {
+    fn unused_models_need_no_key_or_header() {
         let session = Session::new();
         let unset =
             "model = 'm'\napi_key_env = 'NOT_SET'\nbase_url = 'http://$NOWHERE/v1'\nheaders = { X-T = '$NOT_SET' }";
@@ -479,7 +479,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_in_the_file_is_refused_and_not_shown() {
+    fn a_key_in_the_file_is_an_error_that_does_not_show_it() {
         let session = Session::new();
         for (given, sets, told) in [
             ("model = 'm'\nbase_url = 'http://me:sesame-7@h/v1'", "", "contains a key"),
@@ -500,7 +500,7 @@ mod tests {
     }
 
     #[test]
-    fn what_looks_like_a_key_is_found_wherever_it_stands() {
+    fn api_keys_are_found_in_every_file() {
         let key = format!("sk-proj-{}", "aB3dE5fG7hJ9kL1mN2pQ4rS6");
         let title = format!("export.pretty_name='{key}'");
         let profile = "[[profile]]\nkey = 'k'\nvalue = 'v'\nvisibility = 'public'\n";
@@ -535,7 +535,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_pipeline_file_is_told_once() {
+    fn a_file_of_another_kind_is_one_error() {
         let session = Session::new();
         let problems = session.problems("# A title\n\nSome *prose*, and [a link](of.md).\n\n| a | b |\n", &[]);
         assert!(problems.len() == 1 && problems[0].contains("not a pipeline file"), "{problems:?}");
@@ -562,7 +562,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shipped_pipelines_are_right() {
+    fn the_included_pipelines_are_valid() {
         // Tests run in the package's root, from which the paths in the files are resolved.
         let variables = [("OPENAI_BASE_URL", "http://localhost:1/v1")];
         let environment = variables.map(|(name, value)| (name.to_owned(), value.to_owned())).into_iter().collect();
@@ -576,7 +576,7 @@ mod tests {
     }
 
     #[test]
-    fn every_problem_is_told_with_its_place() {
+    fn every_problem_has_its_position() {
         let session = Session::new();
         let check = |change: (&str, &str), expected: &[&str]| {
             let text = whole().replacen(change.0, change.1, 1);
@@ -745,7 +745,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_syntax_hides_no_other_problem_and_makes_up_none() {
+    fn a_syntax_error_neither_hides_nor_causes_other_problems() {
         let session = Session::new();
         let text =
             whole().replacen("judge = 'reader'", "judge = \nseed = 1", 1).replacen("established", "establish", 1);
@@ -758,7 +758,7 @@ mod tests {
     }
 
     #[test]
-    fn character_files_are_checked_alike() {
+    fn character_files_are_checked_like_the_pipeline_file() {
         let session = Session::new();
         let attribute = r#"{"key": "k", "value": "v", "visibility": "publik"}"#;
         let json = format!(r#"{{"name": "薛嵩", "langauge": "zh", "profile": [{attribute}]}}"#);
@@ -777,7 +777,7 @@ mod tests {
     }
 
     #[test]
-    fn chapters_may_be_chosen_and_go_before_a_whole_book() {
+    fn an_entry_with_chapters_takes_precedence() {
         let session = Session::new();
         let entry =
             "{ path = '$HERE/books/红楼梦.txt', chapters = '1-3, 7', license = 'public domain', source = '甲戌本' }, ";
@@ -794,7 +794,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_choice_of_chapters_is_told_where_it_stands() {
+    fn an_invalid_chapter_selection_is_reported_at_its_position() {
         let session = Session::new();
         let problems =
             |entry: &str| session.problems(&whole().replace("paths = [", &format!("paths = [{entry}, ")), &[]);
@@ -823,7 +823,7 @@ mod tests {
     }
 
     #[test]
-    fn two_files_of_one_name_are_one_book_too_many() {
+    fn two_files_with_the_same_slug_are_an_error() {
         let session = Session::new();
         session.write("books/plain.md", "Twice");
         let problems = session.problems(&whole(), &[]);

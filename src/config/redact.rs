@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_struck_out_and_nothing_else() {
+    fn only_keys_are_redacted() {
         for (text, shown) in [
             ("api_key = \"sk-1 名\" # mine", "api_key = \"********\" # mine"),
             ("models.a.api_key=abc", "models.a.api_key=***"),
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn a_url_with_a_key_is_told_from_one_without() {
+    fn keys_in_urls_are_detected() {
         for (url, has) in [
             ("https://me:pw@host/v1", true),
             ("https://host/v1?api_key=abc", true),

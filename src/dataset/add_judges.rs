@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_make_another_run_is_told_from_what_concerns_the_judges() {
+    fn only_judges_and_connection_settings_may_change() {
         let table: Table = toml::from_str(
             "[cast]\nextractor = 'a'\nsources = { en = ['b'], zh = ['作者'] }\njudge = 'c'\njudges = ['d', '法官']\n",
         )
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_without_a_run_is_told() {
+    fn a_folder_without_a_run_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let rejudged = |run: &Path| {
             let judges = &["a".to_owned()];

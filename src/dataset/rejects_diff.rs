@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_left_out_is_compared_by_stage_reason_and_id() {
+    fn rejects_are_compared_by_stage_reason_and_id() {
         let reject_counts = |entries: &[(&str, &str)]| {
             let mut reject_counts = RejectCounts::new();
             for (name, id) in entries {

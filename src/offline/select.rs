@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn every_dimension_is_found_and_none_seldom() {
+    fn every_dimension_is_chosen_often_enough() {
         for language in Language::ALL {
             let contexts = contexts(language);
             let mut found: BTreeMap<String, u32> = BTreeMap::new();
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn the_context_calls_for_its_dimension() {
+    fn the_dimension_follows_the_context() {
         for language in Language::ALL {
             for (context, code) in contexts(language).iter().zip(["CR", "FR", "RR", "CA", "PA"]) {
                 let ask = ask(language, context, "One.", "Two.");
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn exchanging_the_replies_turns_the_score_round() {
+    fn swapping_the_replies_mirrors_the_score() {
         for (language, history, good, bad) in [
             (
                 Language::En,
@@ -408,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_that_takes_part_beats_one_that_does_not() {
+    fn a_relevant_reply_beats_an_irrelevant_one() {
         for (language, replies) in [
             (
                 Language::En,
@@ -474,7 +474,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hint_counts() {
+    fn the_hint_changes_the_dimension() {
         let mut ask = ask(Language::En, &["It rained."], "One.", "Two.");
         let share = |ask: &Judge| (0..100).filter(|draw| judged(ask, &draw.to_string()).dimension == "FR").count();
         let without = share(&ask);

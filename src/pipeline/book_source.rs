@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn books_are_read_again_as_they_were() {
+    fn books_are_reread_unchanged() {
         let folder = tempfile::tempdir().unwrap();
         let line = |title: &str, content: &str| serde_json::json!({"title": title, "content": content}).to_string();
         let lines = [line("Rain", "It rained."), "nonsense".to_owned(), line("河灯", "河上无风。")].join("\n");
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn facts_are_told_in_each_language_of_a_mixed_book() {
+    fn a_bilingual_book_is_indexed_in_each_language() {
         let folder = tempfile::tempdir().unwrap();
         let (en, zh) = ("“Come in,” said Anna. It rained. ".repeat(400), "“进来。”老周说。河上无风。".repeat(400));
         std::fs::write(folder.path().join("mixed.txt"), format!("Chapter 1\n\n{en}\n\nChapter 2\n\n{zh}\n")).unwrap();
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_choice_holds_for_every_book_of_its_file() {
+    fn a_chapter_selection_applies_to_every_matched_book() {
         let folder = tempfile::tempdir().unwrap();
         let book = |count: usize| (1..=count).map(|n| format!("Chapter {n}\n\nMud {n}.\n\n")).collect::<Vec<_>>();
         std::fs::write(folder.path().join("long.txt"), book(4).concat()).unwrap();

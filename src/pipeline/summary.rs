@@ -298,7 +298,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_json_form_has_the_keys_that_scripts_read() {
+    fn the_json_summary_has_the_documented_keys() {
         let reasons = BTreeMap::from([("ungrounded".to_owned(), 2), ("no_dialogue".to_owned(), 3)]);
         let summary = Summary {
             run: "outputs/demo".into(),
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_share_what_the_conversations_took() {
+    fn the_cost_of_conversations_is_divided_among_samples() {
         let ask = |ask: &str, made: u64, tokens: Tokens| AskSummary {
             ask: ask.to_owned(),
             calls: Calls { made, journal: 1, failed: 1 },

@@ -288,7 +288,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_reason_has_its_own_word_and_is_read_back() {
+    fn reject_reasons_round_trip_through_unique_names() {
         let words: BTreeSet<&str> = RejectReason::all().map(RejectReason::name).collect();
         assert_eq!(words.len(), RejectReason::all().count());
         for reason in RejectReason::all() {
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_word_is_an_error_with_the_word() {
+    fn an_unknown_reason_is_an_error_that_names_it() {
         assert_eq!("sunspots".parse::<RejectReason>(), Err(UnknownReason("sunspots".to_owned())));
         let row = r#"{"stage": "extract", "id": "a", "reason": "sunspots", "detail": ""}"#;
         assert!(

@@ -45,7 +45,7 @@ mod tests {
     use crate::schema::{Attribute, CharacterType, Language, Visibility};
 
     #[test]
-    fn characters_are_read_as_they_were_written() {
+    fn characters_round_trip() {
         let folder = tempfile::tempdir().unwrap();
         assert!(!is_run(folder.path()));
         let character = |language: Language, name: &str| Character {

@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_shows_in_its_column_alone() {
+    fn a_change_affects_only_the_digest_of_its_column() {
         let one = written(frame(&["a", "雨"], &[Some(1), None], &[&["x", "yz"], &[]]));
         let other = written(frame(&["a", "雨"], &[Some(1), Some(0)], &[&["xy", "z"], &[]]));
         assert_eq!(one.columns, ["id", "score", "lines"]);
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn long_tables_are_read_whole() {
+    fn long_tables_are_read_completely() {
         let ids: Vec<String> = (0..STEP + 5).map(|n| n.to_string()).collect();
         let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
         let scores = vec![Some(1); ids.len()];
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_config_that_is_not_there_has_no_rows() {
+    fn a_missing_config_has_no_rows() {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(digests(folder.path(), "roles", "role_id", &[]).unwrap(), Digests::default());
         each_texts(folder.path(), "rejected", &["id"], |_| panic!("the config has no rows")).unwrap();

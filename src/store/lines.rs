@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_end_where_they_are_full() {
+    fn a_full_file_is_followed_by_the_next_one() {
         let folder = tempfile::tempdir().unwrap();
         let limits = LineLimits { bytes: 12, lines: 3 };
         let mut files = LineFiles::new(folder.path(), "test", "csv", b"id\n".to_vec(), limits);

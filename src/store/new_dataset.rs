@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_hidden_in_a_clone_outlives_its_tables() {
+    fn other_files_of_a_clone_survive_replacing_its_tables() {
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("clone");
         fs::create_dir_all(target.join(".git")).unwrap();

@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_new_folder_takes_the_place_of_the_old_one_when_it_is_whole() {
+    fn a_new_folder_replaces_the_old_one_when_it_is_complete() {
         let scratch = tempfile::tempdir().unwrap();
         let path = scratch.path().join("alpaca");
         fs::create_dir(&path).unwrap();

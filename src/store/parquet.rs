@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_is_read_back_as_it_was_and_written_the_same() {
+    fn a_table_round_trips_with_identical_bytes() {
         let frame = frame(25);
         assert!(
             matches!(frame.column("turns").unwrap().dtype(), DataType::List(inner) if matches!(**inner, DataType::Struct(_)))
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_stay_as_they_were_given() {
+    fn row_groups_are_kept() {
         let numbers = Column::new("n".into(), (0..21_u64).collect::<Vec<_>>());
         let whole = DataFrame::new(21, vec![numbers]).unwrap();
         let mut doubled = whole.slice(0, 10);
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_without_rows_leaves_no_file() {
+    fn a_table_without_rows_writes_no_file() {
         let folder = tempfile::tempdir().unwrap();
         let file = TableFile::new(folder.path().join("samples"), "test".to_owned(), SHARD_BYTES);
         assert!(file.end().unwrap().is_empty());
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_beyond_a_shard_has_further_files() {
+    fn a_table_larger_than_a_shard_has_several_files() {
         let folder = tempfile::tempdir().unwrap();
         let whole = frame(40);
         let mut file = TableFile::new(folder.path().join("samples"), "test".to_owned(), 3_500);

@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_data_set_is_replaced_whole() {
+    fn a_data_set_is_replaced_atomically() {
         let root = tempfile::tempdir().unwrap();
         let run = RunFolder::open(&root.path().join("outputs/demo")).unwrap();
         let first = write(&run, &[("samples", &["一"]), ("scenes", &["a", "b"])]);
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crash_at_any_step_leaves_a_whole_data_set() {
+    fn a_crash_at_any_step_leaves_a_complete_data_set() {
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("demo");
         let leave = |name: &str| {
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn rejects_are_sorted_and_old_ones_go() {
+    fn rejects_are_sorted_and_old_ones_are_removed() {
         let root = tempfile::tempdir().unwrap();
         let run = RunFolder::open(root.path()).unwrap();
         run.write_rejected(&[]).unwrap();
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_folder_has_one_process() {
+    fn a_run_folder_is_locked_by_one_process() {
         let root = tempfile::tempdir().unwrap();
         let run = RunFolder::open(root.path()).unwrap();
         let error = RunFolder::open(root.path()).expect_err("the folder is locked").to_string();

@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn records_come_back_in_order_of_their_ids() {
+    fn records_are_returned_in_order_of_their_ids() {
         let folder = tempfile::tempdir().unwrap();
         let spool = Spool::create(folder.path(), "lines").unwrap();
         assert!(spool.is_empty());
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_left_of_a_spool() {
+    fn a_spool_leaves_no_file() {
         let folder = tempfile::tempdir().unwrap();
         let spool = Spool::create(folder.path(), "lines").unwrap();
         spool.add("a", &1).unwrap();

@@ -272,7 +272,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn small_groups_are_read_together_and_large_ones_apart() {
+    fn small_row_groups_are_combined_and_large_ones_split() {
         let groups = [(4_000, 10), (0, 0), (6_000, 10), (1, 10), (7, PART_BYTES * 3), (2, 10), (3, RUN_BYTES)];
         let expected = [(0, 10_000), (10_000, 1), (10_001, 3), (10_004, 3), (10_007, 1), (10_008, 2), (10_010, 3)];
         assert_eq!(parts(groups.into_iter()), expected);
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn every_row_of_a_file_of_many_groups_comes_once() {
+    fn every_row_of_a_file_with_many_groups_is_read_once() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("train-00000-of-00001.parquet");
         let numbers: Vec<i32> = (0..25_000).collect();

@@ -111,7 +111,7 @@ mod tests {
     use crate::schema::Language;
 
     #[test]
-    fn languages_are_told_by_letters() {
+    fn languages_are_recognized_by_letters() {
         for (text, expected) in [
             ("A short text.", Language::En),
             ("他说：“OK，我们走吧。”", Language::Zh),
@@ -124,7 +124,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn languages_are_told_in_blocks_as_in_characters(text in "[a-z0-9 ，。“é\u{4000}\u{4dbf}\u{4dc0}\u{4dff}\u{4e00}\u{9fff}\u{20000}яーか]{0,90}") {
+        fn block_and_character_counting_agree(text in "[a-z0-9 ，。“é\u{4000}\u{4dbf}\u{4dc0}\u{4dff}\u{4e00}\u{9fff}\u{20000}яーか]{0,90}") {
             let han = text.chars().filter(|c| super::is_han(*c)).count();
             let letters = text.chars().filter(|c| super::is_han(*c) || c.is_alphabetic()).count();
             let expected = if han * 10 > letters * 3 { Language::Zh } else { Language::En };
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_are_told_as_their_table_tells_them() {
+    fn the_letter_table_agrees_with_unicode() {
         assert!(('\0'..=char::MAX).all(|c| super::is_letter(c) == c.is_alphabetic()));
     }
 
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn english_and_chinese_of_any_kind_are_no_others() {
+    fn dialects_and_verse_are_still_english_or_chinese() {
         for text in [
             "Tha knows nowt o’ t’ mill, lad, nor o’ them as worked it. Th’ wheel’s been stuck sin’ afore tha were born, an’ I’ll none shift it. ",
             "Thou shalt not go, nor shall thy brother bide; the tide is out, and mud is all thy road. ",

@@ -250,14 +250,14 @@ mod tests {
     }
 
     #[test]
-    fn actions_are_not_spoken() {
+    fn actions_are_not_counted_as_speech() {
         assert_eq!(spoken("(looks up) Again."), "Again.");
         assert_eq!(spoken("（抬头）再算。"), "再算。");
         assert_eq!(spoken("Again (she said)."), "Again (she said).");
     }
 
     #[test]
-    fn languages_are_told_by_script() {
+    fn languages_are_recognized_by_script() {
         for (text, language, right) in [
             ("A plain sentence.", Language::En, true),
             ("一句平常的话。", Language::En, false),
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn likeness_ignores_marks_and_case() {
+    fn similarity_ignores_punctuation_and_case() {
         assert!((likeness("The wall broke!", "the wall, broke") - 1.0).abs() < 1e-9);
         assert!((likeness("水不骗人。", "水不欠人。") - 1.0 / 3.0).abs() < 1e-9);
         assert!(likeness("The wall broke", "今日三文") < 1e-9);

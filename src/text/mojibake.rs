@@ -41,7 +41,7 @@ mod tests {
     use super::find_mojibake;
 
     #[test]
-    fn what_was_misread_shows() {
+    fn mojibake_is_found() {
         for (text, count, first) in [
             ("abc\u{fffd}\u{fffd}d", 2, 3),
             ("他说\u{fffd}", 1, 6),

@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn forms_of_address_are_no_part_of_a_name() {
+    fn forms_of_address_are_not_part_of_a_name() {
         for (one, other) in [
             ("Mrs. Marl", "marl"),
             ("Captain Dr. Hob Wragg", "Hob Wragg"),

@@ -229,13 +229,13 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn a_plain_line_looks_alike_both_ways(line in "[ \t\r\n\u{b}\u{c}a-zA-Z.,!?\"“”’…—河　\u{2000}\u{a0}-]{0,150}", long in 0_usize..3) {
+        fn the_fast_and_slow_shapes_of_a_line_agree(line in "[ \t\r\n\u{b}\u{c}a-zA-Z.,!?\"“”’…—河　\u{2000}\u{a0}-]{0,150}", long in 0_usize..3) {
             let line = line.repeat(1 + long * 2);
             proptest::prop_assert_eq!(Shape::of_line(&line), Shape::of(line.chars()));
         }
 
         #[test]
-        fn a_narrow_line_looks_alike_both_ways(line in "[ a-z.,\"“”’…—–\u{2000}\u{2480}\u{24d3}\r\n]{0,150}") {
+        fn the_fast_and_slow_shapes_of_a_narrow_line_agree(line in "[ a-z.,\"“”’…—–\u{2000}\u{2480}\u{24d3}\r\n]{0,150}") {
             proptest::prop_assert_eq!(Shape::of_line(&line), Shape::of(line.chars()));
         }
     }

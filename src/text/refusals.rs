@@ -372,7 +372,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_assistant_declines_otherwise_than_a_character() {
+    fn an_assistants_refusal_differs_from_a_characters() {
         for (text, expected) in [
             ("I'm sorry, but I can’t assist with that.", true),
             ("I am unable to share this.", true),
@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_is_known_by_what_it_calls_itself() {
+    fn a_reply_that_reveals_a_model_is_recognized() {
         assert!(reveals_model("As an AI, I have no umbrella.") && reveals_model("作为一个AI，我没有伞。"));
         assert!(reveals_model("I am a large language model, sir.") && reveals_model("我是OpenAI做的语言模型。"));
         assert!(reveals_model("作为一个 AI，我没有伞。") && reveals_model("我是一个人工智能。"));
@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_whole_words() {
+    fn names_match_whole_words() {
         for (text, name, expected) in [
             ("He likes to make kites.", "Tom", false),
             ("Ask tom, then.", "Tom", true),
@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn a_label_may_have_a_title_and_lack_a_part() {
+    fn a_label_may_have_a_title_or_a_partial_name() {
         for (label, name, expected) in [
             ("keziah marl", "Keziah Marl", true),
             ("Marl", "Keziah Marl", true),
@@ -450,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_is_told_from_a_character_who_will_not() {
+    fn a_models_refusal_differs_from_an_unwilling_character() {
         for text in [
             "I'm sorry, but I can't assist with that request.",
             "I’m unable to assist you with this request, Captain.",

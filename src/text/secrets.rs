@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_found_behind_a_name_of_several_words() {
+    fn a_key_after_a_compound_name_is_found() {
         let lot = "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY3zA5bC7d";
         for text in [
             format!("OPENAI_API_KEY=sk-{lot}"),
@@ -302,7 +302,7 @@ mod tests {
     const SIGNS: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 
     #[test]
-    fn keys_of_letters_alone_are_found() {
+    fn keys_without_digits_are_found() {
         for seed in 0..20 {
             for (mark, count, of) in [
                 ("hf_", 34, LETTERS),
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn what_people_write_by_hand_is_found() {
+    fn handwritten_secrets_are_found() {
         let mail = format!("SG.{}.{}", lot(1, 22, SIGNS), lot(2, 43, SIGNS));
         let model = format!("{}.{}", lot(3, 32, "0123456789abcdef"), lot(4, 16, SIGNS));
         for secret in [
@@ -363,14 +363,14 @@ mod tests {
     }
 
     #[test]
-    fn a_text_of_nothing_but_marks_is_no_work() {
+    fn a_text_of_key_prefixes_takes_linear_time() {
         for mark in ["sk-", "token=", "密码：", "a://b:", "Bearer "] {
             assert_eq!(secrets(&mark.repeat(2_000)), [], "{mark}");
         }
     }
 
     #[test]
-    fn prose_is_left_alone() {
+    fn prose_has_no_secrets() {
         for text in [
             "She set the task-of-the-day-for-everyone-here aside.",
             "sk-you-must-never-tell-anyone-about-this",

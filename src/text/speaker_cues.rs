@@ -192,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_hand_over_speech_in_many_forms() {
+    fn cue_lines_are_recognized_in_many_forms() {
         for (line, name, aside, speech, sure, mark) in [
             ("ORLA. Who is there?", "ORLA", None, "Who is there?", true, CueSeparator::Stop),
             ("MRS. HALE. Sit.", "MRS. HALE", None, "Sit.", true, CueSeparator::Stop),
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn other_lines_hand_over_none() {
+    fn other_lines_are_not_cues() {
         for line in [
             "",
             "Yes. I will.",
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn days_are_nobody_and_may_is_somebody() {
+    fn weekdays_are_not_speakers_and_month_names_may_be() {
         for (line, name) in [
             ("MAY. Where is he?", Some("MAY")),
             ("June: At the mill.", Some("June")),

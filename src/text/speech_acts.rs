@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn signs_are_whole_words() {
+    fn markers_match_whole_words() {
         assert_eq!(count_speech_markers("Becausewards", Language::En, SpeechMarker::Reason), 0);
         assert_eq!(count_speech_markers("Because you said so earlier.", Language::En, SpeechMarker::Reason), 1);
         assert_eq!(count_speech_markers("Because you said so earlier.", Language::En, SpeechMarker::Recall), 2);

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn english_things_are_taken_up() {
+    fn english_topics_are_found() {
         for (text, expected) in [
             ("The old bell is down in the tower book at four hundred.", vec!["the old bell", "the tower book"]),
             ("I left my umbrella, and a deed-box under it.", vec!["the umbrella", "the deed-box"]),
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn chinese_things_are_taken_up() {
+    fn chinese_topics_are_found() {
         for (text, expected) in
             [("账簿在你东家柜里！", vec!["账簿"]), ("拿一面旧幡，挂起来。", vec!["旧幡"]), ("这一句实在的话。", vec![])]
         {

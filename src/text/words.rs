@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn content_words_drop_what_carries_nothing() {
+    fn content_words_exclude_function_words() {
         assert_eq!(
             content_words("The bell’s lips were poured, and the bells rang."),
             ["bell", "lip", "pour", "bell", "rang"]

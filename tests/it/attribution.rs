@@ -79,19 +79,19 @@ fn check(book: &str, language: Language, floors: &[(&str, f64)]) {
 }
 
 #[test]
-fn names_the_speakers_of_the_english_novella() {
+fn attribution_of_the_english_novella_is_accurate() {
     let floors = [("all", 0.86), ("explicit", 0.95), ("anaphoric", 0.80), ("implicit", 0.75)];
     check("a_penny_either_way", Language::En, &floors);
 }
 
 #[test]
-fn names_the_speakers_of_the_chinese_novella() {
+fn attribution_of_the_chinese_novella_is_accurate() {
     let floors = [("all", 0.81), ("explicit", 0.98), ("anaphoric", 0.68), ("implicit", 0.65)];
     check("lian_wen_ji", Language::Zh, &floors);
 }
 
 #[test]
-fn gives_every_speech_of_the_play_to_the_name_before_it() {
+fn every_speech_of_the_play_is_attributed_to_its_cue() {
     let attribution = attribute(&file("books/forty_kilos_short.fountain"), Language::En, true);
     let gold = rows("tests/fixtures/gold/forty_kilos_short.speeches.tsv");
     let mut spoken: BTreeMap<(&str, &str), usize> = BTreeMap::new();
@@ -210,7 +210,7 @@ fn renaming_one_character_keeps_the_others() {
 }
 
 #[test]
-fn speakers_follow_when_two_become_one() {
+fn merging_two_characters_merges_their_quotations() {
     for (book, one, other) in SHIPPED {
         let (text, language, script, mut aliases) = shipped(book);
         let taken = person(&mut aliases, other).clone();

@@ -6,7 +6,7 @@ use crate::chat::{table, texts};
 use crate::support::TestRun;
 
 #[test]
-fn a_second_build_asks_nothing_and_writes_the_same_bytes() {
+fn a_second_build_makes_no_calls_and_writes_the_same_bytes() {
     let run = TestRun::new();
     let first = run.build(&[], 0);
     let tables = run.tables();
@@ -26,7 +26,7 @@ fn a_second_build_asks_nothing_and_writes_the_same_bytes() {
 }
 
 #[test]
-fn a_run_goes_on_from_whatever_the_journal_holds() {
+fn a_run_resumes_from_any_part_of_the_journal() {
     let run = TestRun::new();
     run.build(&[], 0);
     let (tables, journal) = (run.tables(), std::fs::read(run.journal()).expect("a journal"));
@@ -41,7 +41,7 @@ fn a_run_goes_on_from_whatever_the_journal_holds() {
 }
 
 #[test]
-fn a_replay_names_the_call_that_is_missing() {
+fn a_replay_names_the_missing_call() {
     let run = TestRun::new();
     run.build(&["--limit", "1"], 0);
     let journal = std::fs::read_to_string(run.journal()).expect("a journal");
@@ -56,7 +56,7 @@ fn a_replay_names_the_call_that_is_missing() {
 }
 
 #[test]
-fn a_budget_stops_a_run_and_what_is_done_is_kept() {
+fn a_budget_stops_a_run_and_keeps_its_calls() {
     let whole = TestRun::new();
     whole.build(&[], 0);
     let run = TestRun::new();
@@ -70,7 +70,7 @@ fn a_budget_stops_a_run_and_what_is_done_is_kept() {
 }
 
 #[test]
-fn a_further_source_leaves_the_other_lanes_as_they_were() {
+fn an_added_source_does_not_change_other_lanes() {
     let run = TestRun::new();
     run.build(&[], 0);
     let rows = |run: &TestRun| -> Vec<String> {
@@ -88,7 +88,7 @@ fn a_further_source_leaves_the_other_lanes_as_they_were() {
 }
 
 #[test]
-fn a_first_look_is_small_and_its_calls_are_used_again() {
+fn a_limited_run_is_small_and_its_calls_are_reused() {
     let small_chunks = || {
         let run = TestRun::new();
         run.change("count = { en = 1, zh = 1 }", "count = { en = 4, zh = 3 }\ncharacters_per_world = 3");
@@ -121,7 +121,7 @@ fn a_first_look_is_small_and_its_calls_are_used_again() {
 }
 
 #[test]
-fn chosen_chapters_are_all_that_a_run_reads() {
+fn a_run_reads_only_the_selected_chapters() {
     let run = TestRun::new();
     let book = |language: &str| {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("books");
@@ -155,7 +155,7 @@ fn chosen_chapters_are_all_that_a_run_reads() {
 }
 
 #[test]
-fn books_with_the_same_slug_are_told_apart_or_left_out() {
+fn books_with_the_same_slug_are_an_error_or_rejected() {
     let run = TestRun::new();
     let line = |title: &str, content: &str| serde_json::json!({"title": title, "content": content}).to_string();
     let talk = "“Is it you?” said Anna.\n\n“It is,” said Boris.\n\n".repeat(9);
@@ -175,7 +175,7 @@ fn books_with_the_same_slug_are_told_apart_or_left_out() {
 }
 
 #[test]
-fn rows_hold_no_longer_stretch_of_a_book_than_allowed() {
+fn no_row_quotes_more_of_a_book_than_allowed() {
     let run = TestRun::new();
     let whole = run.build(&[], 0);
     let left = run.build(&["--set", "export.max_quote_chars=24", "--set", "export.canary=\"canary 3f9a0c\""], 0);

@@ -167,7 +167,7 @@ fn cards(run: &TestRun, arguments: &[&str]) -> Vec<Value> {
 }
 
 #[test]
-fn the_two_main_characters_of_an_unknown_novel_play() {
+fn the_two_main_characters_of_a_novel_play() {
     for (book, text, names, alias) in [
         ("skerry.txt", ENGLISH, ["Mara Quill", "Tobias Fenn"], "Mara"),
         ("渡口记.txt", CHINESE, ["阿满", "许存义"], "阿满"),
@@ -217,7 +217,7 @@ fn the_two_main_characters_of_an_unknown_novel_play() {
 }
 
 #[test]
-fn files_and_the_pool_go_together_and_nobody_plays_twice() {
+fn character_files_and_the_pool_combine_without_duplicates() {
     let run = run("skerry.txt", ENGLISH, "[\"pool\", \"mara.json\", \"stranger.json\"]");
     let card = json!({"spec": "chara_card_v2", "spec_version": "2.0", "data": {"name": "Mara Quill",
         "description": "{{char}} keeps a lamp.", "mes_example": "{{char}}: Mind the step.",
@@ -243,7 +243,7 @@ fn files_and_the_pool_go_together_and_nobody_plays_twice() {
 }
 
 #[test]
-fn a_book_without_people_is_told_and_no_error() {
+fn a_book_without_characters_is_a_reject_and_not_an_error() {
     let run =
         run("tides.txt", "TIDES\n\nThe water rose at four and fell at ten. Nobody was there to see it.\n", "\"pool\"");
     let output = run.run(&["build", "small.toml", "--json", "--quiet"]);
@@ -253,7 +253,7 @@ fn a_book_without_people_is_told_and_no_error() {
 }
 
 #[test]
-fn a_card_goes_in_and_comes_out() {
+fn a_card_is_imported_and_exported() {
     let run = TestRun::new();
     let card = json!({"spec": "chara_card_v2", "spec_version": "2.0", "data": {"name": "Mara", "description": "Keeps a lamp.",
         "first_mes": "Hm?", "extensions": {"other/voice": {"pitch": 0.5}}, "unknown": [1, {"a": null}]}, "outer": true});
@@ -311,7 +311,7 @@ fn a_card_goes_in_and_comes_out() {
 }
 
 #[test]
-fn what_is_no_character_is_told_with_its_place() {
+fn an_invalid_character_file_is_reported_with_its_position() {
     let run = TestRun::new();
     std::fs::write(run.path().join("bad.json"), "{\n \"spec\": \"chara_card_v2\",\n \"data\": {\"description\": 3}\n}")
         .unwrap();
@@ -342,7 +342,7 @@ fn what_is_no_character_is_told_with_its_place() {
 }
 
 #[test]
-fn test_characters_of_a_run_come_out_as_cards_and_back_in() {
+fn test_characters_of_a_run_are_exported_as_cards_and_imported_again() {
     let run = TestRun::new();
     let refused = run.run(&["extract", "small.toml", "--quiet"]);
     assert_eq!(refused.status.code(), Some(0), "{}", String::from_utf8_lossy(&refused.stderr));
@@ -385,7 +385,7 @@ fn test_characters_of_a_run_come_out_as_cards_and_back_in() {
 }
 
 #[test]
-fn portraits_beside_cards_are_passed_over_with_a_note() {
+fn pictures_without_a_card_are_skipped_with_a_note() {
     let run = run("skerry.txt", ENGLISH, "\"people\"");
     let people = run.path().join("people");
     std::fs::create_dir(&people).expect("a folder");

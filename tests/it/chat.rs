@@ -82,7 +82,7 @@ pub(crate) fn expect_rows(before: &DataFrame, after: &DataFrame) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn concurrency_changes_no_byte() {
+async fn concurrency_does_not_change_a_byte() {
     let judge = |body: &Value, codes: &[Value]| {
         (codes[lot(body, codes.len())].clone(), u8::try_from(lot(&json!([body]), 5) + 1).expect("up to 5"))
     };
@@ -98,7 +98,7 @@ async fn concurrency_changes_no_byte() {
 }
 
 #[test]
-fn what_is_added_leaves_the_rows_of_other_lanes() {
+fn added_books_and_characters_do_not_change_other_lanes() {
     let run = TestRun::new();
     let (en, zh) = ("books/forty_kilos_short.fountain", "books/lian_wen_ji.txt");
     let path = |relative: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join(relative).display().to_string();
@@ -130,7 +130,7 @@ fn what_is_added_leaves_the_rows_of_other_lanes() {
 
 /// With counts of a character its sources share τ and take turns.
 #[test]
-fn the_sources_of_a_character_can_share_its_counts() {
+fn sources_of_a_character_can_share_counts() {
     let run = TestRun::new();
     run.build(
         &[
@@ -188,7 +188,7 @@ fn the_sources_of_a_character_can_share_its_counts() {
 
 /// Who is left out is told and made anew in a further world; nobody else is another for it.
 #[test]
-fn who_is_left_out_is_made_anew() {
+fn a_rejected_synthesized_character_is_replaced() {
     let run = TestRun::new();
     let made_up = |given: &[String]| -> Vec<Value> {
         let given = format!("synthesize.established={given:?}");
@@ -241,7 +241,7 @@ strategy = { en = "Answer with a joke of your own vein.", zh = "用你自己的�
 "#;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_sixth_dimension_is_a_table_in_a_file() {
+async fn a_sixth_dimension_can_be_defined_in_a_file() {
     let judge = |_: &Value, codes: &[Value]| (codes.last().expect("six of them").clone(), 1);
     let server = ScriptedServer::ruled(move |_, body| answer(body, judge)).await;
     let run = served(&server.url());
@@ -276,7 +276,7 @@ async fn a_sixth_dimension_is_a_table_in_a_file() {
 
 /// Whatever the source says, the base is better where context is what counts.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_judge_with_a_bias_ends_nothing_and_is_told() {
+async fn lanes_with_a_biased_judge_end_and_report_missing_samples() {
     let judge = |body: &Value, codes: &[Value]| {
         let code = codes[lot(body, codes.len())].clone();
         let shown = body["messages"].to_string();
@@ -337,7 +337,7 @@ async fn a_judge_with_a_bias_ends_nothing_and_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_director_who_cannot_spell_stops_no_conversation() {
+async fn misspelt_speaker_names_do_not_stop_a_conversation() {
     let director = |body: &Value| {
         let next = asked(body, "next")?;
         let names: Vec<&str> = next.iter().filter_map(Value::as_str).filter(|name| *name != "END").collect();
@@ -387,7 +387,7 @@ async fn a_director_who_cannot_spell_stops_no_conversation() {
 }
 
 #[test]
-fn most_of_a_long_conversation_s_prompts_was_sent_before() {
+fn most_prompt_tokens_of_a_long_conversation_are_cacheable() {
     let run = TestRun::new();
     let left = run.build(&["--set", "simulate.min_turns=20", "--set", "simulate.max_turns=20"], 0);
     let asks: Vec<&Value> = left["asks"].as_array().expect("a list").iter().collect();
@@ -424,7 +424,7 @@ fn most_of_a_long_conversation_s_prompts_was_sent_before() {
 }
 
 #[test]
-fn a_template_that_asks_for_what_is_not_its_own_is_refused() {
+fn a_template_that_accesses_private_attributes_is_rejected() {
     for (name, template) in [
         ("simulate/test_reply.en", "{% for motivation in motivations %}{{ motivation.character }}{% endfor %}"),
         ("simulate/test_reply.zh", "{{ dialogue }}"),

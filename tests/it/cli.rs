@@ -36,7 +36,7 @@ judge = "reader"
 "#;
 
 #[test]
-fn help_tells_the_commands() {
+fn help_lists_the_commands() {
     insta::assert_snapshot!(project().transcript(&["--help"]), @r"
     exit 0
     -- stdout
@@ -167,7 +167,7 @@ fn an_unknown_command_names_the_nearest() {
 }
 
 #[test]
-fn all_problems_are_told_at_once_with_carets() {
+fn all_problems_are_printed_at_once_with_carets() {
     let project = project();
     project.write(
         "mine.toml",
@@ -280,7 +280,7 @@ target_probability = 1.5
 }
 
 #[test]
-fn broken_toml_is_told_with_the_rest() {
+fn invalid_toml_is_reported_with_the_other_problems() {
     let project = project();
     project
         .write("mine.toml", &PIPELINE.replace("judge = \"reader\"", "judge = \"reader").replace("[books]", "[boks]"));
@@ -350,7 +350,7 @@ fn problems_of_a_set_point_into_its_argument() {
 }
 
 #[test]
-fn a_character_file_is_told_with_its_own_place() {
+fn a_problem_in_a_character_file_has_its_own_position() {
     let project = project();
     project.write("mine.toml", &format!("{PIPELINE}\n[synthesize]\nestablished = [\"who/*.toml\"]\n"));
     project
@@ -383,7 +383,7 @@ fn a_character_file_is_told_with_its_own_place() {
 }
 
 #[test]
-fn a_missing_file_names_the_nearest() {
+fn a_missing_file_suggests_the_nearest_name() {
     let project = project();
     project.write("mine.toml", PIPELINE);
     insta::assert_snapshot!(project.transcript(&["build", "mien.toml"]), @r"
@@ -397,7 +397,7 @@ fn a_missing_file_names_the_nearest() {
 }
 
 #[test]
-fn quiet_and_json_keep_stdout_for_json_when_something_is_wrong() {
+fn with_quiet_and_json_stdout_has_only_json_on_errors() {
     let project = project();
     project.write("mine.toml", "name = 3\n");
     for flag in ["--quiet", "--json"] {
@@ -409,7 +409,7 @@ fn quiet_and_json_keep_stdout_for_json_when_something_is_wrong() {
 }
 
 #[test]
-fn a_key_in_dot_env_never_shows() {
+fn a_key_in_dot_env_is_never_printed() {
     let project = project();
     project.write(".env", "OPENAI_BASE_URL=not-a-url\nOPENAI_API_KEY=sk-very-secret\n");
     project.write("mine.toml", &PIPELINE.replacen("provider = \"offline\"", "provider = \"openai\"\nmodel = \"m\"", 1));
@@ -431,7 +431,7 @@ fn a_key_in_dot_env_never_shows() {
 }
 
 #[test]
-fn a_book_that_cannot_be_read_is_a_failure_and_the_others_go_on() {
+fn an_unreadable_book_fails_and_the_others_are_processed() {
     let project = project();
     project.write("mine.toml", PIPELINE);
     project.write("books/empty.txt", "");
@@ -470,7 +470,7 @@ fn schema_writes_and_checks() {
 const RAIN: &str = "RAIN\n\nCONTENTS\n\nCHAPTER I. Mud  1\nCHAPTER II. Sun  2\n\nCHAPTER I. Mud\n\nIt rained on the weir.\n\n“Again,” said Anna.\n\nCHAPTER II. Sun\n\nIt stopped.\n";
 
 #[test]
-fn chunk_shows_books() {
+fn chunk_describes_books() {
     let project = project();
     project.write("novels/rain.txt", RAIN);
     project.write("novels/README.md", "no book");
@@ -512,7 +512,7 @@ fn chunk_shows_books() {
 }
 
 #[test]
-fn a_book_in_a_third_language_is_named_as_that() {
+fn a_book_in_a_third_language_is_reported() {
     let project = project();
     let text = "Il pleuvait sur la rivière, et personne ne dormait dans la maison du passeur. La vieille femme avait fermé \
                 les volets, puis elle s’était assise près du feu avec ses deux chats. ";
@@ -524,7 +524,7 @@ fn a_book_in_a_third_language_is_named_as_that() {
 }
 
 #[test]
-fn a_file_of_many_books_is_shown_book_by_book() {
+fn a_file_of_many_books_is_described_book_by_book() {
     let project = project();
     let lines = "{\"title\": \"Rain\", \"author\": \"A. B.\", \"content\": \"Mud.\"}\nnonsense\n{\"title\": \"河灯\", \"content\": \"河上无风。\"}\n";
     project.write("novels.jsonl", lines);
@@ -556,7 +556,7 @@ fn a_file_of_many_books_is_shown_book_by_book() {
 }
 
 #[test]
-fn a_book_that_cannot_be_read_keeps_no_other_back() {
+fn an_unreadable_book_does_not_hide_the_others() {
     let project = project();
     project.write("novels/a.txt", "");
     project.write("novels/b.txt", "Once.\n");
@@ -583,7 +583,7 @@ fn a_book_that_cannot_be_read_keeps_no_other_back() {
 }
 
 #[test]
-fn what_would_steer_a_terminal_is_shown_as_an_escape() {
+fn control_characters_are_escaped() {
     let project = project();
     let line = r#"{"title": "\u001b[31mRain\u0007", "author": "\u009b2J\u202eB.", "content": "Chapter 1. \u001b]0;x\u0007\n\nMud.\n\nChapter 2.\n\nSun."}"#;
     project.write("a\u{1b}[2J.jsonl", line);
@@ -602,7 +602,7 @@ fn what_would_steer_a_terminal_is_shown_as_an_escape() {
 }
 
 #[test]
-fn a_reader_that_goes_away_ends_it_quietly() {
+fn a_closed_pipe_ends_the_command_quietly() {
     let project = project();
     let line = "The mill stood still and the river went by.\n\n";
     for name in ["novels/a.txt", "novels/b.txt"] {
@@ -624,7 +624,7 @@ fn a_reader_that_goes_away_ends_it_quietly() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn what_cannot_be_written_is_told() {
+fn a_failed_write_to_stdout_is_an_error() {
     let project = project();
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
     let output =
@@ -635,7 +635,7 @@ fn what_cannot_be_written_is_told() {
 }
 
 #[test]
-fn a_book_in_two_languages_says_so() {
+fn a_bilingual_book_is_reported() {
     let project = project();
     let en = "The mill stood still and the river went by under it.\n\n".repeat(40);
     let zh = "河上无风，水车不动，守夜的人都睡了。\n\n".repeat(60);
@@ -645,7 +645,7 @@ fn a_book_in_two_languages_says_so() {
 }
 
 #[test]
-fn tokens_are_counted_by_a_tokenizer_that_is_named() {
+fn tokens_are_counted_with_the_named_tokenizer() {
     let project = project();
     project.write("novels/rain.txt", RAIN);
     let told = project.transcript(&["chunk", "novels", "--set", "chunk.tokenizer=\"o200k_base\""]);
@@ -677,7 +677,7 @@ fn tokens_are_counted_by_a_tokenizer_that_is_named() {
 }
 
 #[test]
-fn an_encoding_can_be_given() {
+fn the_encoding_can_be_overridden() {
     let project = project();
     let big5 = [0xA4, 0x40, 0xA4, 0xD1, b'\n'];
     std::fs::write(project.path().join("short.txt"), big5).expect("write the file");
@@ -690,7 +690,7 @@ fn an_encoding_can_be_given() {
 }
 
 #[test]
-fn books_and_pipelines_do_not_mix() {
+fn books_and_a_pipeline_file_cannot_be_combined() {
     let project = project();
     project.write("mine.toml", PIPELINE);
     for arguments in [
@@ -709,7 +709,7 @@ const TALK: &str =
     "TIDE\n\n“Is it out?” asked Ruth Hallow.\n\n“It is,” said Mr. Hale. \u{1b}[31m\n\n“Late,” \u{7}said Hale.\n";
 
 #[test]
-fn extract_shows_who_speaks() {
+fn extract_prints_the_speakers() {
     let project = project();
     project.write("novels/tide.txt", TALK);
     insta::assert_snapshot!(project.transcript(&["extract", "novels", "--quotes"]), @r##"
@@ -739,7 +739,7 @@ fn extract_shows_who_speaks() {
 }
 
 #[test]
-fn people_can_be_given() {
+fn corrected_characters_can_be_passed() {
     let project = project();
     project.write("tide.txt", TALK);
     project.write("河灯.txt", "江守田道：「潮退了沒有？」\n\n孟秋雲說：「退了。」\n\n守田道：「走罷。」\n");
@@ -808,7 +808,7 @@ fn extract_takes_books_or_a_pipeline() {
 }
 
 #[test]
-fn a_new_project_runs_as_it_stands_and_is_never_written_over() {
+fn a_new_project_runs_unchanged_and_is_never_overwritten() {
     let project = project();
     let told = project.transcript(&["init", "小说"]);
     assert!(told.starts_with("exit 0") && told.contains("wrote 小说/pipeline.toml"), "{told}");

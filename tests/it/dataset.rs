@@ -122,7 +122,7 @@ fn files(dataset: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 }
 
 #[test]
-fn a_run_is_divided_again_and_again_to_the_same_bytes() {
+fn splitting_again_writes_the_same_bytes() {
     let folder = copied();
     let dataset = folder.path().join("run/dataset");
     assert_eq!(check(&folder, "run"), Vec::<Value>::new(), "a data set as it was built");
@@ -167,7 +167,7 @@ fn a_run_is_divided_again_and_again_to_the_same_bytes() {
 }
 
 #[test]
-fn what_is_held_out_is_held_out_of_everything_else() {
+fn held_out_rows_share_nothing_with_other_splits() {
     let folder = copied();
     let samples = read(&table(&folder, "samples", "test"));
     let character = text(&samples, "test_character", 0);
@@ -191,7 +191,7 @@ fn what_is_held_out_is_held_out_of_everything_else() {
 }
 
 #[test]
-fn what_is_no_table_stays_where_it_is_and_what_was_tampered_with_is_not_divided() {
+fn other_files_are_kept_and_a_modified_data_set_is_not_split() {
     let folder = copied();
     fs::rename(folder.path().join("run/dataset"), folder.path().join("mine")).unwrap();
     let mine = folder.path().join("mine");
@@ -230,7 +230,7 @@ fn what_is_no_table_stays_where_it_is_and_what_was_tampered_with_is_not_divided(
 }
 
 #[test]
-fn wrong_words_are_told_before_anything_is_written() {
+fn invalid_arguments_are_rejected_before_anything_is_written() {
     let folder = copied();
     let before = files(&folder.path().join("run/dataset"));
     for (arguments, expected) in [
@@ -256,7 +256,7 @@ fn wrong_words_are_told_before_anything_is_written() {
 }
 
 #[test]
-fn bytes_that_were_changed_are_found() {
+fn changed_bytes_are_found() {
     let folder = copied();
     let path = table(&folder, "samples", "test");
     let whole = fs::read(&path).unwrap();
@@ -294,7 +294,7 @@ fn a_changed_value_is_found_with_and_without_a_manifest() {
 }
 
 #[test]
-fn what_was_planted_is_found_where_it_stands() {
+fn planted_faults_are_found_at_their_position() {
     for language in ["en", "zh"] {
         let folder = copied();
         let path = table(&folder, "samples", "test");
@@ -367,7 +367,7 @@ fn plant(path: &Path, column: &str, row: usize, item: &[(&str, &str)]) {
 }
 
 #[test]
-fn a_sample_that_says_other_than_what_it_names_is_found() {
+fn a_sample_that_contradicts_its_references_is_found() {
     let folder = copied();
     let path = table(&folder, "samples", "test");
     let before = read(&path);
@@ -417,7 +417,7 @@ fn a_sample_that_says_other_than_what_it_names_is_found() {
 }
 
 #[test]
-fn a_private_value_is_found_wherever_everybody_reads_it() {
+fn a_private_value_is_found_in_every_shared_column() {
     for language in ["en", "zh"] {
         let folder = copied();
         let (path, of_scenes) = (table(&folder, "samples", "test"), table(&folder, "scenes", "train"));
@@ -475,7 +475,7 @@ fn a_private_value_is_found_wherever_everybody_reads_it() {
 }
 
 #[test]
-fn rows_that_belong_together_and_do_not_stand_so_are_found() {
+fn related_rows_in_different_splits_are_found() {
     let folder = copied();
     without_manifest(&folder);
     let path = folder.path().join("alone/samples/test-00000-of-00001.parquet");
@@ -522,7 +522,7 @@ fn rows_that_belong_together_and_do_not_stand_so_are_found() {
 }
 
 #[test]
-fn what_is_missing_is_found_and_an_empty_set_is_sound() {
+fn missing_files_are_found_and_an_empty_data_set_is_valid() {
     let folder = copied();
     fs::remove_file(table(&folder, "scenes", "train")).unwrap();
     let findings = check(&folder, "run");
@@ -566,7 +566,7 @@ fn what_is_missing_is_found_and_an_empty_set_is_sound() {
 }
 
 #[test]
-fn every_table_has_the_forms_of_others() {
+fn every_export_format_has_the_expected_rows() {
     let folder = copied();
     let exported = |arguments: &[&str]| {
         let output = dramaturg(&folder, &[&["export", "run", "--json"], arguments].concat());
@@ -634,7 +634,7 @@ fn every_table_has_the_forms_of_others() {
 }
 
 #[test]
-fn a_private_value_in_a_message_is_found_and_what_was_said_aloud_is_not() {
+fn a_private_value_in_a_message_is_found_unless_it_was_said_aloud() {
     for said in [false, true] {
         let folder = copied();
         let path = table(&folder, "samples", "test");
@@ -694,7 +694,7 @@ fn a_private_value_in_a_message_is_found_and_what_was_said_aloud_is_not() {
 }
 
 #[test]
-fn conversations_go_with_their_samples_and_a_check_tells_where_they_do_not() {
+fn conversations_follow_their_samples_and_check_finds_exceptions() {
     let folder = copied();
     let before = read(&table(&folder, "conversations", "test"));
     let told = split(&folder, &["--test", "0.3", "--dev", "0.2"]);
@@ -747,7 +747,7 @@ fn conversations_go_with_their_samples_and_a_check_tells_where_they_do_not() {
 }
 
 #[test]
-fn columns_of_others_divide_and_keep_their_types() {
+fn a_data_set_can_be_split_by_external_columns_of_any_type() {
     let folder = copied();
     let path = table(&folder, "samples", "test");
     let mut frame = read(&path);
@@ -860,7 +860,7 @@ fn messages(findings: &[Value], check: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_dimension_of_the_manifest_without_a_sample_is_found() {
+fn a_dimension_of_the_manifest_without_samples_is_found() {
     let folder = copied();
     let path = folder.path().join("run/manifest.json");
     let mut manifest: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
@@ -871,7 +871,7 @@ fn a_dimension_of_the_manifest_without_a_sample_is_found() {
 }
 
 #[test]
-fn a_column_that_the_card_does_not_have_is_found_and_named_by_the_next_split() {
+fn a_column_missing_from_the_card_is_found_and_added_by_the_next_split() {
     let folder = copied();
     without_manifest(&folder);
     let path = table_in(&folder.path().join("alone"), "samples", "test");
@@ -886,7 +886,7 @@ fn a_column_that_the_card_does_not_have_is_found_and_named_by_the_next_split() {
 }
 
 #[test]
-fn a_card_that_is_missing_or_of_another_form_is_made_whole_and_one_that_is_not_understood_stays() {
+fn an_incomplete_card_is_completed_and_an_unparsable_one_is_kept() {
     let folder = copied();
     without_manifest(&folder);
     let card = folder.path().join("alone/README.md");
@@ -941,7 +941,7 @@ fn a_card_that_is_missing_or_of_another_form_is_made_whole_and_one_that_is_not_u
 }
 
 #[test]
-fn what_cannot_be_known_is_not_told_as_if_it_were() {
+fn unreadable_files_cause_no_follow_up_findings() {
     // A file that cannot be read has an unknown number of rows, not none.
     let folder = copied();
     fs::write(table(&folder, "samples", "test"), "no Parquet").unwrap();
@@ -978,7 +978,7 @@ fn what_cannot_be_known_is_not_told_as_if_it_were() {
 }
 
 #[test]
-fn a_report_beside_a_data_set_that_is_no_run_s_any_more_tells_of_its_splits() {
+fn the_report_of_a_data_set_outside_its_run_shows_its_splits() {
     let folder = copied();
     let run = folder.path().join("run");
     fs::remove_file(run.join("manifest.json")).unwrap();
@@ -1007,7 +1007,7 @@ fn a_report_beside_a_data_set_that_is_no_run_s_any_more_tells_of_its_splits() {
 }
 
 #[test]
-fn columns_of_others_get_a_place_on_the_card() {
+fn external_columns_and_tables_are_added_to_the_card() {
     let folder = copied();
     without_manifest(&folder);
     let path = table_in(&folder.path().join("alone"), "samples", "test");
@@ -1039,7 +1039,7 @@ fn columns_of_others_get_a_place_on_the_card() {
 }
 
 #[test]
-fn a_report_that_is_put_aside_takes_no_other_s_place_and_is_in_the_manifest() {
+fn a_replaced_report_is_kept_under_a_free_name_and_is_in_the_manifest() {
     let folder = copied();
     let dataset = folder.path().join("run/dataset");
     let report = fs::read_to_string(folder.path().join("run/report.html")).unwrap();
@@ -1057,7 +1057,7 @@ fn a_report_that_is_put_aside_takes_no_other_s_place_and_is_in_the_manifest() {
 }
 
 #[test]
-fn a_division_of_conversations_alone_is_not_replaced_in_silence() {
+fn replacing_a_separate_split_of_conversations_is_noted() {
     let folder = copied();
     let text = |arguments: &[&str]| {
         let output = dramaturg(&folder, &[&["split", "run"], arguments].concat());

@@ -135,7 +135,7 @@ fn code(page: &str) -> impl Iterator<Item = &str> {
 }
 
 #[test]
-fn links_lead_to_files_and_headings() {
+fn links_point_to_existing_files_and_headings() {
     let link = pattern(r"\]\(([^)\s]+)\)");
     let pages = pages();
     let mut broken = Vec::new();
@@ -235,7 +235,7 @@ fn toml_in_pages_is_valid() {
 
 /// Runs the commands of the tutorial in a new folder and compares their outputs with the page.
 #[test]
-fn the_tutorial_shows_what_the_program_prints() {
+fn pages_show_what_the_program_prints() {
     let text = read(TUTORIAL);
     let folder = tempfile::tempdir().expect("the temporary folder is writable");
     let mut project = folder.path().to_owned();

@@ -37,7 +37,7 @@ const ASKED: &str = concat!(
 );
 
 #[test]
-fn each_line_comes_again_with_its_verdict() {
+fn each_line_is_printed_with_its_verdict() {
     let output = dedup(ASKED.as_bytes(), &["--threshold", "0.4", "--json", "--group", "role"]);
     let found = lines(&output);
     let kept: Vec<bool> = found.iter().map(|line| line["kept"].as_bool().unwrap()).collect();
@@ -63,7 +63,7 @@ fn each_line_comes_again_with_its_verdict() {
 }
 
 #[test]
-fn people_get_a_table_or_a_list() {
+fn the_text_output_is_a_table_or_a_list() {
     let output = dedup(ASKED.as_bytes(), &["--threshold", "0.4", "--group", "role"]);
     insta::assert_snapshot!(String::from_utf8(output.stdout).unwrap(), @r"
     group         questions  kept  removed   share  threshold
@@ -79,7 +79,7 @@ fn people_get_a_table_or_a_list() {
 }
 
 #[test]
-fn groups_keep_their_json_types_apart() {
+fn groups_of_different_json_types_are_separate() {
     let line = |role: &str| format!("{{\"question\":\"Where did you bury the old lamp?\",\"role\":{role}}}\n");
     let text: String =
         ["1", "\"1\"", "1", "\"1\"", "null", "\"null\"", "true", "\"a\"", "\"\\u0061\""].map(line).concat();
@@ -95,7 +95,7 @@ fn groups_keep_their_json_types_apart() {
 }
 
 #[test]
-fn nothing_of_a_line_is_lost_whatever_stands_in_it() {
+fn every_key_of_a_line_is_kept() {
     let text = concat!(
         "{\"kept\":1,\"question\":\"🌊?\",\"kept\":2,\"similarity\":\"x\",\"nearest\":[1],\"a\":\"\\ud83d\"}\r\n",
         "\r\n",
@@ -121,7 +121,7 @@ fn nothing_of_a_line_is_lost_whatever_stands_in_it() {
 }
 
 #[test]
-fn a_line_that_cannot_be_judged_is_named_and_nothing_is_printed() {
+fn an_invalid_line_is_an_error_and_stdout_stays_empty() {
     let text = "{\"question\":\"Why?\"}\n{\"question\":7}\nno\n[1]\n{\"q\":\"Why?\"}\n{\"question\":\"Who?\"";
     let output = dedup(text.as_bytes(), &["--json"]);
     assert_eq!(output.status.code(), Some(2));
@@ -148,7 +148,7 @@ fn a_line_that_cannot_be_judged_is_named_and_nothing_is_printed() {
 }
 
 #[test]
-fn a_command_line_that_makes_no_sense_is_refused() {
+fn an_invalid_command_line_is_rejected() {
     let run = TestRun::new();
     std::fs::write(run.path().join("asked.jsonl"), "").unwrap();
     for arguments in [
@@ -170,7 +170,7 @@ fn a_command_line_that_makes_no_sense_is_refused() {
 
 #[cfg(unix)]
 #[test]
-fn what_cannot_be_read_twice_is_refused() {
+fn standard_input_is_rejected() {
     let run = TestRun::new();
     let mut command = run.command(&["instruct", "dedup", "/dev/stdin", "--field", "question"]);
     let child = command
@@ -221,7 +221,7 @@ fn count(questions: &[Question], threshold: f64, counts: &mut BTreeMap<Kind, (u3
 }
 
 #[test]
-fn planted_near_duplicates_are_found_and_lonely_questions_stay() {
+fn planted_near_duplicates_are_removed_and_other_questions_kept() {
     for (zh, threshold) in [(false, 0.5), (true, 0.4)] {
         let mut counts = BTreeMap::new();
         for seed in 5..8 {

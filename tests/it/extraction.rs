@@ -405,7 +405,7 @@ const OTHER_ZH: &[&str] = &[
 type Tally = BTreeMap<&'static str, (u32, u32)>;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn planted_inventions_are_told_from_true_lines() {
+async fn planted_inventions_are_rejected() {
     let books = [
         ("a_penny_either_way.txt", include_str!("../fixtures/gold/a_penny_either_way.characters.tsv")),
         (
@@ -530,7 +530,7 @@ async fn planted_inventions_are_told_from_true_lines() {
 /// denials by contraction or a single character, one name for another, parts of names, paraphrases. `T` begins a line that says
 /// what the book says, `F` one that does not.
 #[test]
-fn lines_altered_by_hand_are_told_from_true_ones() {
+fn manually_altered_lines_are_detected() {
     for (name, cases) in [
         ("a_penny_either_way.txt", include_str!("../fixtures/altered/a_penny_either_way.txt")),
         ("lian_wen_ji.txt", include_str!("../fixtures/altered/lian_wen_ji.txt")),
@@ -593,7 +593,7 @@ pub(super) fn reasons(rejects: &[Reject]) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn answers_of_no_use_are_asked_for_again_and_entered() {
+async fn invalid_answers_are_requested_again_and_rejected() {
     for language in Language::ALL {
         let (lines, read, _) = talk(language, 12);
         let whole = || FoundScenes { scenes: vec![scene(&lines)] };
@@ -635,7 +635,7 @@ async fn answers_of_no_use_are_asked_for_again_and_entered() {
 }
 
 #[tokio::test]
-async fn keys_that_a_model_leaves_out_where_there_is_nothing_are_no_fault() {
+async fn omitted_empty_keys_are_accepted() {
     fn bare(value: Value) -> Value {
         match value {
             Value::Object(object) => object
@@ -665,7 +665,7 @@ async fn keys_that_a_model_leaves_out_where_there_is_nothing_are_no_fault() {
 }
 
 #[tokio::test]
-async fn names_that_a_model_gets_wrong_are_made_right_or_rejected() {
+async fn misspelt_names_are_corrected_or_rejected() {
     for language in Language::ALL {
         let (lines, read, _) = talk(language, 12);
         let mut wrong = FoundScenes { scenes: vec![scene(&lines)] };
@@ -721,7 +721,7 @@ async fn a_line_that_is_not_in_the_book_is_repaired_or_left_out() {
 }
 
 #[tokio::test]
-async fn a_scene_over_three_chunks_has_each_line_once_however_they_overlap() {
+async fn a_scene_over_three_chunks_has_each_line_once_for_any_overlap() {
     for language in Language::ALL {
         for (overlap, says_so) in [(0, true), (2, true), (3, false)] {
             let (lines, read, _) = talk(language, 36);

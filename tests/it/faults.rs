@@ -166,7 +166,7 @@ async fn all_faults_mixed_change_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_server_that_goes_away_for_two_seconds_changes_nothing() {
+async fn a_server_outage_of_two_seconds_changes_nothing() {
     let whole = lines(|_, _| "none").await;
     let away = Mutex::new((0, None::<Instant>));
     let spoilt = lines(move |_, _| {
@@ -263,7 +263,7 @@ async fn tables(
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_build_that_meets_every_fault_leaves_the_same_bytes() {
+async fn a_build_with_every_fault_writes_the_same_bytes() {
     let (whole, left) = tables(|_, _| "none").await;
     assert!(left["calls"]["made"].as_u64() > Some(20) && left["calls"]["failed"].as_u64() > Some(0), "{left}");
     let (spoilt, spoilt_left) = tables(|question, asked| {

@@ -323,7 +323,7 @@ fn check_book(book: &Book, size: usize) {
 
 proptest! {
     #[test]
-    fn a_spoiled_file_is_read_or_refused(seed in any::<Index>(), changes in changes()) {
+    fn a_corrupted_file_is_read_or_rejected(seed in any::<Index>(), changes in changes()) {
         let seeds = seeds();
         let (name, bytes) = seeds[seed.index(seeds.len())].clone();
         let bytes = changed(bytes, &changes, &seeds);
@@ -333,7 +333,7 @@ proptest! {
     }
 
     #[test]
-    fn a_spoiled_part_of_an_epub_is_read_or_told(parts in prop::collection::vec((any::<Index>(), changes()), 1..4)) {
+    fn a_corrupted_part_of_an_epub_is_read_or_reported(parts in prop::collection::vec((any::<Index>(), changes()), 1..4)) {
         let (seeds, mut files) = (seeds(), epub_files());
         for (part, changes) in &parts {
             let at = part.index(files.len());
@@ -345,7 +345,7 @@ proptest! {
 }
 
 #[test]
-fn sound_files_are_read() {
+fn valid_files_are_read() {
     for (name, bytes) in seeds() {
         let found: Vec<Result<Book, ReadError>> = books(name, Cursor::new(&bytes), None).collect();
         assert!(found.iter().all(Result::is_ok), "{name}: {found:?}");
@@ -368,7 +368,7 @@ fn read_all(name: &str, bytes: &[u8]) -> Book {
 }
 
 #[test]
-fn crowded_pages_cost_no_more_than_their_size() {
+fn pages_with_many_elements_take_linear_time() {
     const MANY: usize = 15_000;
     let of = |part: &dyn Fn(usize) -> String| (0..MANY).map(part).collect::<String>();
     let page = |body: String| format!("<html><body>{body}</body></html>");
@@ -393,7 +393,7 @@ fn crowded_pages_cost_no_more_than_their_size() {
 }
 
 #[test]
-fn a_crowded_epub_costs_no_more_than_its_size() {
+fn an_epub_with_many_parts_takes_linear_time() {
     const MANY: usize = 6_000;
     let of = |part: &dyn Fn(usize) -> String| (0..MANY).map(part).collect::<String>();
     let mut files: Vec<(String, Vec<u8>)> =

@@ -127,7 +127,7 @@ fn expect(mut command: Command, code: i32) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_whole_build_asks_the_configured_host_alone_through_the_proxy() {
+async fn a_build_contacts_only_the_configured_host_through_the_proxy() {
     let server = ScriptedServer::ruled(|_, _| Scripted::content(REPLY)).await;
     let proxy = Proxy::start(&server).await;
     let (run, url) = (run(), proxy.url());
@@ -146,7 +146,7 @@ async fn a_whole_build_asks_the_configured_host_alone_through_the_proxy() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn certificates_and_proxies_come_from_the_usual_variables() {
+async fn certificates_and_proxies_come_from_the_standard_variables() {
     let server = ScriptedServer::ruled(|_, _| Scripted::content(REPLY)).await;
     let proxy = Proxy::start(&server).await;
     let (run, url) = (run(), proxy.url());
@@ -177,7 +177,7 @@ async fn certificates_and_proxies_come_from_the_usual_variables() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_server_that_points_elsewhere_leads_nobody_there() {
+async fn a_build_follows_no_redirect() {
     for status in [301, 307, 308] {
         let moved = move |_, _: &_| Scripted::Body(status, "location: https://elsewhere.test/v1", String::new());
         let server = ScriptedServer::ruled(moved).await;

@@ -60,7 +60,7 @@ fn asks(left: &Value) -> BTreeSet<String> {
 }
 
 #[test]
-fn a_build_makes_role_data_in_both_languages_and_the_same_again() {
+fn a_build_makes_reproducible_role_data_in_both_languages() {
     let run = run();
     let left = run.build(&[], 0);
     for config in ["roles", "role_specific", "role_general"] {
@@ -118,7 +118,7 @@ fn a_build_makes_role_data_in_both_languages_and_the_same_again() {
 }
 
 #[test]
-fn roles_need_no_conversation_and_a_first_look_is_used_again() {
+fn role_data_needs_no_conversations_and_calls_of_a_limited_run_are_reused() {
     let run = run();
     let look = go(&run, "instruct", &["--limit", "1"]);
     assert!(!asks(&look).iter().any(|ask| ask.starts_with("simulate/")), "{look}");
@@ -130,7 +130,7 @@ fn roles_need_no_conversation_and_a_first_look_is_used_again() {
 }
 
 #[test]
-fn a_limit_grades_no_more_than_it_takes() {
+fn a_limited_run_grades_only_as_many_roles_as_it_needs() {
     let run = run();
     run.change("roles = 'characters'", "roles = ['characters', 'pool']\nmin_turns = 3\nmin_distinctness = 'not'");
     let grades = |left: &Value| {
@@ -143,7 +143,7 @@ fn a_limit_grades_no_more_than_it_takes() {
 }
 
 #[test]
-fn a_form_is_made_of_role_data_alone() {
+fn role_formats_are_exported_from_role_data() {
     let run = run();
     std::fs::create_dir_all(run.path().join("empty/dataset")).unwrap();
     std::fs::create_dir_all(run.path().join("full")).unwrap();
@@ -175,7 +175,7 @@ fn a_form_is_made_of_role_data_alone() {
 }
 
 #[test]
-fn a_forecast_tells_what_roles_will_ask() {
+fn a_forecast_includes_the_calls_of_roles() {
     let run = run();
     let output = run.run(&["build", "small.toml", "--dry-run", "--json", "--quiet"]);
     let told: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
@@ -209,7 +209,7 @@ fn a_forecast_tells_what_roles_will_ask() {
 }
 
 #[test]
-fn a_wrong_line_of_instructions_is_told_with_its_place() {
+fn an_invalid_line_of_instructions_is_reported_with_its_position() {
     let run = run();
     let path = run.path().join("own.jsonl");
     std::fs::write(&path, "{\"instruction\": \"Why?\", \"answer\": \"So.\"}\n{\"instruction\": \"Why\"}\nno\n")
@@ -222,7 +222,7 @@ fn a_wrong_line_of_instructions_is_told_with_its_place() {
 }
 
 #[test]
-fn a_script_gives_its_roles_without_any_model() {
+fn the_roles_of_a_script_are_read_without_a_model() {
     let run = run();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("books/forty_kilos_short.fountain");
     run.change("roles = 'characters'", &format!("scripts = ['{}']\nroles_per_book = 1", script.display()));
@@ -271,7 +271,7 @@ fn reply(body: &Value) -> Scripted {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_served_model_is_asked_for_triplets_and_its_faults_are_named() {
+async fn a_served_model_writes_triplets_and_faulty_ones_are_rejected() {
     let server = ScriptedServer::ruled(|_, body| reply(body)).await;
     let run = run();
     run.change(

@@ -17,7 +17,7 @@ fn shown(run: &TestRun, arguments: &[&str], code: i32) -> String {
 }
 
 #[test]
-fn a_journal_is_shown_whole_and_in_parts() {
+fn stats_show_and_export_print_the_journal() {
     let run = TestRun::new();
     let output = run.run(&["extract", "small.toml", "--json", "--quiet", "--limit", "1"]);
     let left: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
@@ -53,7 +53,7 @@ fn a_journal_is_shown_whole_and_in_parts() {
 }
 
 #[test]
-fn what_is_no_journal_is_told_with_a_hint() {
+fn a_folder_without_a_journal_is_an_error_with_a_hint() {
     let run = TestRun::new();
     let errors = shown(&run, &["stats", "outputs/nothing"], 2);
     assert!(errors.contains("outputs/nothing") && errors.contains("hint: give a run folder"), "{errors}");
@@ -84,7 +84,7 @@ fn reply(body: &Value) -> Scripted {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_build_that_is_killed_again_and_again_pays_for_no_answer_twice() {
+async fn a_build_killed_repeatedly_pays_for_no_answer_twice() {
     const KILLS: usize = 5;
     let server = ScriptedServer::ruled(|_, body| reply(body)).await;
     let whole = served(&server.url());
@@ -130,7 +130,7 @@ async fn a_build_that_is_killed_again_and_again_pays_for_no_answer_twice() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_run_folder_belongs_to_one_process() {
+async fn a_run_folder_is_locked_by_one_process() {
     let server = ScriptedServer::ruled(|_, body| reply(body)).await;
     let run = served(&server.url());
     server.answer(false);
@@ -150,7 +150,7 @@ async fn a_run_folder_belongs_to_one_process() {
 }
 
 #[test]
-fn closed_files_are_read_like_the_open_one() {
+fn closed_segments_are_read_like_the_open_one() {
     let run = TestRun::new();
     let first = run.build(&[], 0);
     let (tables, exported) = (run.tables(), shown(&run, &["export", "outputs/small"], 0));
@@ -183,7 +183,7 @@ fn closed_files_are_read_like_the_open_one() {
 }
 
 #[test]
-fn damage_is_told_and_costs_the_calls_that_stood_there() {
+fn damage_is_reported_and_only_the_damaged_calls_are_repeated() {
     let run = TestRun::new();
     run.build(&[], 0);
     let tables = run.tables();
@@ -204,7 +204,7 @@ fn damage_is_told_and_costs_the_calls_that_stood_there() {
 }
 
 #[test]
-fn a_newer_journal_and_a_file_in_the_way_are_refused() {
+fn a_newer_journal_and_a_file_in_place_of_the_folder_are_errors() {
     let run = TestRun::new();
     let refused = |expected: &str| {
         let output = run.run(&["build", "small.toml"]);
@@ -225,7 +225,7 @@ fn a_newer_journal_and_a_file_in_the_way_are_refused() {
 
 #[cfg(unix)]
 #[test]
-fn a_full_disk_ends_a_run_and_the_next_one_goes_on() {
+fn a_full_disk_ends_the_run_and_the_next_one_resumes() {
     let whole = TestRun::new();
     whole.build(&[], 0);
     let run = TestRun::new();
@@ -255,7 +255,7 @@ fn a_full_disk_ends_a_run_and_the_next_one_goes_on() {
 
 #[cfg(unix)]
 #[test]
-fn a_folder_that_may_not_be_written_ends_a_run() {
+fn a_read_only_folder_ends_the_run() {
     use std::os::unix::fs::PermissionsExt as _;
     let run = TestRun::new();
     run.build(&["--limit", "1"], 0);

@@ -44,7 +44,7 @@ fn books(run: &TestRun) -> [String; 2] {
 }
 
 #[test]
-fn lanes_with_books_of_their_own_keep_every_row_when_others_are_added() {
+fn lanes_with_configured_books_keep_every_row_when_books_are_added() {
     let run = TestRun::new();
     // Whether a picked character meets its own book is left to the program: with one book a language it does.
     run.change("own_book = true\n", "");
@@ -74,11 +74,11 @@ fn lanes_with_books_of_their_own_keep_every_row_when_others_are_added() {
         assert!(texts(&free[0], "scene_id").iter().flatten().any(|scene| scene.starts_with(language)));
     }
     let (_, said) = made_up(&run, &["--set", &first, "--set", "simulate.books=['shan*', 'emma']"]);
-    assert!(said.contains("`simulate.books` names `emma`") && !said.contains("`shan*`"), "{said}");
+    assert!(said.contains("`simulate.books` lists `emma`") && !said.contains("`shan*`"), "{said}");
 }
 
 #[test]
-fn a_made_up_character_has_no_name_of_the_books_that_lanes_play() {
+fn a_synthesized_character_has_no_name_from_the_books_in_play() {
     let run = TestRun::new();
     let wanted = ["--set", "synthesize.count={ en = 3, zh = 2 }"];
     let (before, _) = made_up(&run, &wanted);
@@ -110,7 +110,7 @@ fn a_made_up_character_has_no_name_of_the_books_that_lanes_play() {
 }
 
 #[test]
-fn an_established_character_ends_no_lane_of_a_made_up_one() {
+fn an_established_character_does_not_displace_a_synthesized_one() {
     let run = TestRun::new();
     let build = |given: &[&str]| {
         let given = format!("synthesize.established={given:?}");
@@ -147,7 +147,7 @@ fn an_established_character_ends_no_lane_of_a_made_up_one() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_world_of_a_character_is_for_itself_and_the_judge() {
+async fn the_world_of_a_character_is_shown_only_to_itself_and_the_judge() {
     let judge = |body: &Value, codes: &[Value]| (codes[lot(body, codes.len())].clone(), 2);
     let server = ScriptedServer::ruled(move |_, body| answer(body, judge)).await;
     let run = served(&server.url());

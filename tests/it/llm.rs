@@ -118,7 +118,7 @@ fn chain(error: &dyn std::error::Error) -> String {
 }
 
 #[tokio::test]
-async fn what_passes_is_tried_again() {
+async fn transient_errors_are_retried() {
     for fault in [
         Scripted::Body(429, "retry-after: 0", "{}".to_owned()),
         Scripted::error(500, "out of luck"),
@@ -141,7 +141,7 @@ async fn what_passes_is_tried_again() {
 }
 
 #[tokio::test]
-async fn what_does_not_pass_fails_the_call_and_is_counted() {
+async fn a_lasting_error_fails_the_call_and_is_counted() {
     let server = ScriptedServer::start(vec![Scripted::error(503, "busy"); 3]).await;
     let run = Run::new(server.endpoint());
     let error = run.rate().await.expect_err("three tries");
@@ -152,7 +152,7 @@ async fn what_does_not_pass_fails_the_call_and_is_counted() {
 }
 
 #[tokio::test]
-async fn an_address_where_nobody_answers_ends_the_run() {
+async fn an_address_that_never_answers_ends_the_run() {
     let server = ScriptedServer::start(vec![Scripted::Closed; 3]).await;
     let run = Run::new(server.endpoint());
     let error = run.rate().await.expect_err("nobody answers");
@@ -168,7 +168,7 @@ async fn an_address_where_nobody_answers_ends_the_run() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_takes_requests_and_says_nothing_is_told_of_early_and_given_up() {
+async fn a_silent_server_is_reported_early_and_given_up() {
     let server = ScriptedServer::ruled(|_, _| Scripted::Stalled).await;
     // The clock runs ahead of the connections, which come about in no time.
     let endpoint = Endpoint {
@@ -195,7 +195,7 @@ async fn a_server_that_takes_requests_and_says_nothing_is_told_of_early_and_give
 }
 
 #[tokio::test]
-async fn a_bound_on_calls_counts_those_in_flight_and_no_request_twice() {
+async fn max_calls_counts_calls_in_flight_and_no_retries() {
     let bad = Scripted::content("I cannot say.");
     let script = [bad.clone(), Scripted::error(503, ""), Scripted::content(GOOD), bad.clone(), Scripted::content(GOOD)];
     let server = ScriptedServer::start(script).await;
@@ -211,7 +211,7 @@ async fn a_bound_on_calls_counts_those_in_flight_and_no_request_twice() {
 }
 
 #[tokio::test]
-async fn bounds_on_what_requests_take_hold_with_many_in_flight() {
+async fn token_and_cost_limits_hold_with_many_requests_in_flight() {
     for budget in
         [Budget { max_tokens: Some(1000), ..Budget::default() }, Budget { max_usd: Some(0.001), ..Budget::default() }]
     {
@@ -230,7 +230,7 @@ async fn bounds_on_what_requests_take_hold_with_many_in_flight() {
 }
 
 #[tokio::test]
-async fn what_earlier_processes_paid_counts_before_it_is_read_back() {
+async fn budgets_include_the_usage_of_earlier_processes() {
     let server = ScriptedServer::ruled(|_, _| Scripted::content("好。")).await;
     let folder = tempfile::tempdir().unwrap();
     let run = Run::at(folder.path(), server.endpoint(), Budget::default(), false);
@@ -250,7 +250,7 @@ async fn what_earlier_processes_paid_counts_before_it_is_read_back() {
 }
 
 #[tokio::test]
-async fn what_is_hopeless_is_not_tried_again() {
+async fn permanent_errors_are_not_retried() {
     for (fault, ends_the_run) in [
         (Scripted::error(401, "no"), true),
         (Scripted::error(404, "model `m` does not exist"), true),
@@ -272,7 +272,7 @@ async fn what_is_hopeless_is_not_tried_again() {
 }
 
 #[tokio::test]
-async fn a_reply_is_read_through_its_damage() {
+async fn damaged_replies_are_parsed() {
     for message in [
         json!({"content": GOOD}),
         json!({"content": format!("Sure!\n```json\n{GOOD}\n```")}),
@@ -289,7 +289,7 @@ async fn a_reply_is_read_through_its_damage() {
 }
 
 #[tokio::test]
-async fn half_a_surrogate_pair_kills_nothing() {
+async fn half_a_surrogate_pair_is_replaced() {
     let body = r#"{"choices": [{"message": {"content": "好\ud83d。"}}]}"#;
     let server = ScriptedServer::start([Scripted::Body(200, "x-test: 1", body.to_owned())]).await;
     let run = Run::new(server.endpoint());
@@ -299,7 +299,7 @@ async fn half_a_surrogate_pair_kills_nothing() {
 }
 
 #[tokio::test]
-async fn a_bad_reply_is_asked_again_and_both_stand_in_the_journal() {
+async fn a_bad_reply_is_asked_again_and_both_are_in_the_journal() {
     let folder = tempfile::tempdir().unwrap();
     let bad = r#"{"why": "", "score": 9}"#;
     let empty = r#"{"why": "", "score": 4}"#;
@@ -330,7 +330,7 @@ async fn a_bad_reply_is_asked_again_and_both_stand_in_the_journal() {
 }
 
 #[tokio::test]
-async fn replies_that_stay_bad_fail_the_call() {
+async fn repeated_bad_replies_fail_the_call() {
     let script = ["", "I would say so.", "I cannot say."].map(Scripted::content);
     let server = ScriptedServer::start(script).await;
     let run = Run::new(server.endpoint());
@@ -347,7 +347,7 @@ async fn replies_that_stay_bad_fail_the_call() {
 }
 
 #[tokio::test]
-async fn plain_text_is_trimmed_and_must_be_whole() {
+async fn plain_text_is_trimmed_and_must_be_complete() {
     let cut = Scripted::message(&json!({"content": "我想说"}), "length");
     let server = ScriptedServer::start([cut, Scripted::content("<think>想</think>\n\n 好。\n")]).await;
     let run = Run::new(server.endpoint());
@@ -376,7 +376,7 @@ async fn a_reply_cut_by_length_is_asked_again_with_more_room_once() {
 }
 
 #[tokio::test]
-async fn refusals_are_kept_and_not_asked_again() {
+async fn refusals_are_journaled_and_not_asked_again() {
     for (refusal, outcome) in [
         (Scripted::message(&json!({"content": null, "refusal": "I would rather not."}), "stop"), "model_refused"),
         (Scripted::message(&json!({"content": ""}), "content_filter"), "content_filter"),
@@ -399,7 +399,7 @@ async fn refusals_are_kept_and_not_asked_again() {
 }
 
 #[tokio::test]
-async fn a_server_without_schemas_is_asked_in_words_and_remembered() {
+async fn a_server_without_schemas_gets_the_schema_in_the_prompt_from_then_on() {
     let refused = Scripted::error(400, "'response_format' of type 'json_schema' is unsupported with this model.");
     let unknown = Scripted::error(400, "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.");
     let script = [refused, unknown, Scripted::content(GOOD), Scripted::content(GOOD)];
@@ -417,7 +417,7 @@ async fn a_server_without_schemas_is_asked_in_words_and_remembered() {
 }
 
 #[tokio::test]
-async fn reasoning_goes_back_to_the_server_that_wants_it() {
+async fn reasoning_is_returned_to_the_server_that_requires_it() {
     let wanted = "The `reasoning_content` in the thinking mode must be passed back to the API.";
     let thought = Scripted::content("<think>五分吧。</think>I would say five.");
     let script = [thought, Scripted::error(400, wanted), Scripted::content(GOOD)];
@@ -431,7 +431,7 @@ async fn reasoning_goes_back_to_the_server_that_wants_it() {
 }
 
 #[tokio::test]
-async fn a_key_is_sent_and_never_shown() {
+async fn a_key_is_sent_and_never_printed() {
     let key = "sk-secret-0123456789";
     let told = Scripted::error(401, &format!("Incorrect API key provided: {key}"));
     let echo = Scripted::content(&format!("你的密钥是 {key}。"));
@@ -462,7 +462,7 @@ async fn a_key_is_sent_and_never_shown() {
 }
 
 #[tokio::test]
-async fn no_permit_is_held_during_a_wait_and_a_stop_ends_it() {
+async fn waiting_calls_hold_no_permit_and_end_on_stop() {
     let busy = Scripted::Body(503, "retry-after: 3600", "{}".to_owned());
     let server = ScriptedServer::start([busy, Scripted::content("好。")]).await;
     let run = Run::new(Endpoint {
@@ -483,7 +483,7 @@ async fn no_permit_is_held_during_a_wait_and_a_stop_ends_it() {
 }
 
 #[tokio::test]
-async fn one_key_has_one_flight() {
+async fn concurrent_calls_with_the_same_key_send_one_request() {
     let server = ScriptedServer::start([Scripted::content(GOOD)]).await;
     let run = Run::new(server.endpoint());
     let answers = futures::future::join_all((0..8).map(|_| run.rate())).await;
@@ -493,7 +493,7 @@ async fn one_key_has_one_flight() {
 }
 
 #[tokio::test]
-async fn a_budget_ends_the_run_but_not_what_is_kept() {
+async fn a_spent_budget_still_allows_journaled_calls() {
     let server = ScriptedServer::start([Scripted::content(GOOD), Scripted::content("好。")]).await;
     let folder = tempfile::tempdir().unwrap();
     let budget = Budget { max_calls: Some(1), ..Budget::default() };
@@ -506,7 +506,7 @@ async fn a_budget_ends_the_run_but_not_what_is_kept() {
 }
 
 #[tokio::test]
-async fn a_call_that_is_refused_for_its_number_loses_no_try() {
+async fn a_rate_limited_request_does_not_count_as_a_try() {
     let limited = Scripted::Body(429, "retry-after: 0", "{}".to_owned());
     let mut script = vec![Scripted::content("好。")];
     script.extend(vec![limited; 5]);
@@ -519,7 +519,7 @@ async fn a_call_that_is_refused_for_its_number_loses_no_try() {
 }
 
 #[tokio::test]
-async fn several_addresses_share_the_calls_and_a_dead_one_is_set_aside() {
+async fn several_addresses_share_the_calls_and_a_dead_one_is_skipped() {
     let dead = ScriptedServer::ruled(|_, _| Scripted::Closed).await;
     let (one, two) = (
         ScriptedServer::ruled(|_, _| Scripted::content("一。")).await,
@@ -544,7 +544,7 @@ async fn several_addresses_share_the_calls_and_a_dead_one_is_set_aside() {
 }
 
 #[tokio::test]
-async fn a_dead_address_ends_no_run_that_another_answers() {
+async fn a_dead_address_does_not_end_the_run_while_another_answers() {
     let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
     let dead = format!("http://{}/v1", free.local_addr().expect("it is bound"));
     drop(free);
@@ -557,7 +557,7 @@ async fn a_dead_address_ends_no_run_that_another_answers() {
 }
 
 #[tokio::test]
-async fn a_server_that_asks_for_a_long_wait_is_told_of() {
+async fn a_long_retry_after_is_reported() {
     let limited = Scripted::Body(429, "retry-after: 30", json!({"error": {"message": "slow down"}}).to_string());
     let server = ScriptedServer::start([limited]).await;
     let run = Run::new(server.endpoint());
@@ -576,7 +576,7 @@ async fn a_server_that_asks_for_a_long_wait_is_told_of() {
 }
 
 #[tokio::test]
-async fn what_is_surely_too_long_is_not_sent() {
+async fn a_prompt_that_is_certainly_too_long_is_not_sent() {
     let server = ScriptedServer::start([Scripted::content(GOOD)]).await;
     let run = Run::new(server.endpoint_with(|options| options.context_window = Some(110)));
     let error = run.rate().await.expect_err("the reply alone may have 100 tokens");
@@ -588,7 +588,7 @@ async fn what_is_surely_too_long_is_not_sent() {
 }
 
 #[tokio::test]
-async fn a_server_without_a_system_role_is_asked_without_and_remembered() {
+async fn a_server_without_a_system_role_gets_no_system_message_from_then_on() {
     let refused = Scripted::error(400, "'messages[0].role' does not support 'system' with this model.");
     let server = ScriptedServer::start([refused, Scripted::content(GOOD), Scripted::content(GOOD)]).await;
     let run = Run::new(server.endpoint());
@@ -605,7 +605,7 @@ async fn a_server_without_a_system_role_is_asked_without_and_remembered() {
 }
 
 #[tokio::test]
-async fn no_other_host_is_asked_when_a_server_points_to_one() {
+async fn redirects_are_not_followed() {
     let other = ScriptedServer::ruled(|_, _| Scripted::content(GOOD)).await;
     let location: &'static str = Box::leak(format!("location: {}/chat/completions", other.url()).into_boxed_str());
     for status in [301, 302, 307, 308] {
@@ -617,7 +617,7 @@ async fn no_other_host_is_asked_when_a_server_points_to_one() {
 }
 
 #[test]
-fn a_base_url_is_checked_before_anything_is_asked() {
+fn a_base_url_is_validated_before_any_request() {
     for base_url in ["", "localhost:8000/v1", "ftp://localhost/v1", "http:///v1 x"] {
         let folder = tempfile::tempdir().unwrap();
         let journal: Arc<dyn Journal> = Arc::new(FileJournal::open(&folder.path().join("journal.jsonl")).unwrap());

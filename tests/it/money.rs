@@ -42,7 +42,7 @@ fn expect_near(forecast: u64, real: u64, what: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_forecast_is_near_the_run_and_knows_what_is_paid() {
+async fn a_forecast_is_close_to_the_run_and_subtracts_paid_calls() {
     let server = ScriptedServer::ruled(|_, _| uncounted(REPLY)).await;
     let run = run(&server.url());
     let before = dry(&run, &[]);
@@ -78,7 +78,7 @@ async fn a_forecast_is_near_the_run_and_knows_what_is_paid() {
 }
 
 #[test]
-fn a_forecast_needs_no_server_and_no_key_and_is_the_same_twice() {
+fn a_forecast_is_deterministic_and_needs_no_server_or_key() {
     let run = run("");
     let few = |arguments: &[&str]| dry(&run, &[&["--limit", "1"], arguments].concat());
     let first = few(&["--latency", "2"]);
@@ -112,7 +112,7 @@ fn a_forecast_needs_no_server_and_no_key_and_is_the_same_twice() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_first_look_measures_what_is_assumed() {
+async fn a_limited_run_replaces_assumptions_by_measurements() {
     let server = ScriptedServer::ruled(|_, _| Scripted::content(REPLY)).await;
     let run = run(&server.url());
     run.build(&["--limit", "2"], 0);
@@ -145,7 +145,7 @@ fn status(run: &TestRun, arguments: &[&str]) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_run_is_looked_at_while_it_works_and_after() {
+async fn status_shows_a_run_while_it_works_and_afterwards() {
     let server = ScriptedServer::ruled(|_, _| uncounted(REPLY)).await;
     let run = run(&server.url());
     let none = run.run(&["status", "outputs/small"]);
@@ -187,7 +187,7 @@ async fn a_run_is_looked_at_while_it_works_and_after() {
 }
 
 #[test]
-fn a_run_that_stopped_says_why_and_what_is_missing() {
+fn status_shows_why_a_run_stopped_and_what_is_missing() {
     let run = TestRun::new();
     run.build(&["--set", "budget.max_calls=60"], 5);
     let stopped = status(&run, &[]);
@@ -214,7 +214,7 @@ fn a_run_that_stopped_says_why_and_what_is_missing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn faults_and_prefixes_are_told_and_the_manifest_is_the_same_when_replayed() {
+async fn faults_and_cacheable_tokens_are_reported_and_a_replay_writes_the_same_manifest() {
     let server = ScriptedServer::ruled(|n, _: &Value| match n % 10 {
         3 => Scripted::Body(429, "retry-after: 0", json!({"error": {"message": "slow down"}}).to_string()),
         7 => Scripted::content(""),
@@ -245,7 +245,7 @@ async fn faults_and_prefixes_are_told_and_the_manifest_is_the_same_when_replayed
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_ends_a_run_says_what_to_look_at() {
+async fn a_fatal_error_has_a_hint() {
     for (status, message, hint) in [
         (429, "You exceeded your current quota (insufficient_quota)", "the quota is used up"),
         (404, "The model `m` does not exist", "`models.served.model` must be one of them"),

@@ -55,7 +55,7 @@ fn files(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn a_pool_is_listed_shown_summed_up_and_sound() {
+fn an_extracted_pool_can_be_listed_shown_counted_and_is_valid() {
     let run = extracted();
     let scenes = json(&run, &["list"]);
     assert!(scenes.len() > 10, "{scenes:?}");
@@ -105,7 +105,7 @@ fn a_pool_is_listed_shown_summed_up_and_sound() {
 }
 
 #[test]
-fn what_a_person_changed_in_a_book_s_own_file_survives_the_next_runs() {
+fn an_edited_scene_file_survives_later_runs() {
     let run = extracted();
     let path = run.path().join("scene_pool/forty-kilos-short.jsonl");
     let written = std::fs::read_to_string(&path).expect("the book's scenes");
@@ -134,7 +134,7 @@ fn what_a_person_changed_in_a_book_s_own_file_survives_the_next_runs() {
 }
 
 #[test]
-fn an_edit_survives_another_extraction() {
+fn an_edit_survives_a_new_extraction() {
     let run = extracted();
     let id = json(&run, &["list"])[0]["id"].as_str().expect("an id").to_owned();
     let mut scene = json(&run, &["show", &id]).remove(0);
@@ -152,7 +152,7 @@ fn an_edit_survives_another_extraction() {
 }
 
 #[test]
-fn scenes_of_one_s_own_are_added_once() {
+fn custom_scenes_are_added_once() {
     let run = TestRun::new();
     std::fs::write(run.path().join("mine.toml"), OWN).expect("written");
     let added = json(&run, &["add", "mine.toml"]);
@@ -181,7 +181,7 @@ fn scenes_of_one_s_own_are_added_once() {
 }
 
 #[test]
-fn findings_say_where_and_end_with_three() {
+fn findings_have_positions_and_exit_code_3() {
     let run = extracted();
     let path = run.path().join("scene_pool/forty-kilos-short.jsonl");
     let written = std::fs::read_to_string(&path).expect("the book's scenes");
@@ -211,7 +211,7 @@ fn findings_say_where_and_end_with_three() {
 }
 
 #[test]
-fn keys_damage_and_secrets_given_away_are_found_where_they_stand() {
+fn api_keys_damaged_text_and_private_attributes_are_found() {
     let run = extracted();
     assert_eq!(shown(&run, &["check"]).code, Some(0), "a pool as it was extracted");
     let pool = run.path().join("scene_pool");
@@ -284,7 +284,7 @@ fn keys_damage_and_secrets_given_away_are_found_where_they_stand() {
 }
 
 #[test]
-fn a_pool_that_is_not_there_is_told() {
+fn a_missing_pool_is_an_error() {
     let run = TestRun::new();
     for arguments in [["list", "nowhere"].as_slice(), &["check"], &["stats"], &["show", "a@1", "nowhere"]] {
         let Shown { code, out, errors } = shown(&run, arguments);

@@ -42,7 +42,7 @@ fn server(
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_good_endpoint_has_no_findings() {
+async fn a_working_endpoint_has_no_findings() {
     let strict = |body: &Value| match body["response_format"]["type"].as_str() {
         Some("json_schema") => Scripted::content("{\"seal\": \"marl-0417\"}"),
         _ => Scripted::content("no schema, no seal"),

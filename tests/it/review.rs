@@ -45,7 +45,7 @@ fn vetoes(run: &TestRun, text: &str) {
 }
 
 #[test]
-fn vetoes_are_obeyed_and_shown() {
+fn vetoes_are_applied_and_listed() {
     let run = TestRun::new();
     run.build(&[], 0);
     let (before, report) = (table(&run, "samples"), read(&run, "report.html"));
@@ -118,7 +118,7 @@ fn vetoes_are_obeyed_and_shown() {
 }
 
 #[test]
-fn a_vetoed_character_or_role_takes_its_rows_with_it() {
+fn a_vetoed_character_or_role_removes_its_rows() {
     let run = TestRun::new();
     let instructions = Path::new(env!("CARGO_MANIFEST_DIR")).join("pipelines/instructions/*.jsonl");
     let instruct = format!(
@@ -161,7 +161,7 @@ fn a_vetoed_character_or_role_takes_its_rows_with_it() {
 }
 
 #[test]
-fn a_further_judge_is_added_compared_and_let_go() {
+fn an_extra_judge_is_added_compared_and_removed() {
     let run = TestRun::new();
     run.build(&[], 0);
     let tables = run.tables();
@@ -245,7 +245,7 @@ fn a_further_judge_is_added_compared_and_let_go() {
 }
 
 #[test]
-fn verdicts_are_added_to_the_data_set_that_is_there_and_to_no_other() {
+fn verdicts_are_added_only_to_the_existing_data_set() {
     let run = TestRun::new();
     run.build(&[], 0);
     let left_out = rejected(&run);
@@ -358,7 +358,7 @@ fn assert_agree(run: &TestRun) {
 }
 
 #[test]
-fn card_report_and_manifest_agree_whatever_was_done_after_the_run() {
+fn card_report_and_manifest_agree_after_every_command() {
     let run = TestRun::new();
     run.build(&[], 0);
     assert_agree(&run);
@@ -403,7 +403,7 @@ fn card_report_and_manifest_agree_whatever_was_done_after_the_run() {
 }
 
 #[test]
-fn a_card_shows_the_pipeline_file_as_it_was_written_after_judges_were_added() {
+fn the_card_shows_the_original_pipeline_file_after_adding_judges() {
     let run = TestRun::new();
     run.change("tau = 1", "tau = 1 # one of each 各一");
     run.build(&["--set", "simulate.target_probability=0.5"], 0);

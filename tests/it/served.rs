@@ -52,7 +52,7 @@ fn expect_nowhere(words: &[&str], folder: &Path) -> usize {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn failed_calls_are_told_and_made_by_the_next_run() {
+async fn failed_calls_are_reported_and_repeated_by_the_next_run() {
     let whole = run(&ScriptedServer::ruled(|_, _| Scripted::content(REPLY)).await.url());
     whole.build(&[], 0);
     let fails = |n, _: &Value| if n % 5 == 2 { Scripted::error(503, "busy") } else { Scripted::content(REPLY) };
@@ -77,7 +77,7 @@ async fn failed_calls_are_told_and_made_by_the_next_run() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_reply_that_the_journal_keeps_is_not_promised_anew() {
+async fn a_failed_reply_in_the_journal_is_not_requested_again() {
     let refused = || Scripted::error(400, "the prompt was flagged by moderation");
     let server = ScriptedServer::ruled(move |n, _| if n == 1 { refused() } else { Scripted::content(REPLY) }).await;
     let run = run(&server.url());
@@ -91,7 +91,7 @@ async fn a_reply_that_the_journal_keeps_is_not_promised_anew() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_key_reaches_no_file_and_no_line() {
+async fn an_api_key_is_in_no_file_and_no_output() {
     let echo = |n, _: &Value| match n {
         0 => Scripted::error(503, &format!("busy, {KEY}")),
         1 => Scripted::error(400, &format!("{KEY} is flagged by moderation")),
@@ -127,7 +127,7 @@ async fn a_key_reaches_no_file_and_no_line() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_no_wait_cures_ends_the_run_at_once_with_a_hint() {
+async fn a_permanent_error_ends_the_run_at_once_with_a_hint() {
     let look = "check `models.served.base_url` (default: OPENAI_BASE_URL) and `models.served.model`";
     let spent = "the quota is used up, and waiting does not help";
     let key = "set a valid key in the variable";
@@ -154,7 +154,7 @@ async fn what_no_wait_cures_ends_the_run_at_once_with_a_hint() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_server_that_falls_silent_is_told_of_and_parked_until_it_answers_again() {
+async fn an_unresponsive_server_is_reported_and_probed_until_it_answers() {
     // Eight in a row park it; up to three that were in flight may be answered in between.
     const AWAY: std::ops::Range<usize> = 4..15;
     let whole = run(&ScriptedServer::ruled(|_, _| Scripted::content(REPLY)).await.url());
@@ -173,7 +173,7 @@ async fn a_server_that_falls_silent_is_told_of_and_parked_until_it_answers_again
 
 #[cfg(unix)]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn ctrl_c_finishes_what_is_in_flight_and_the_next_run_goes_on() {
+async fn ctrl_c_finishes_calls_in_flight_and_the_next_run_resumes() {
     let server = ScriptedServer::ruled(|_, _| Scripted::content(REPLY)).await;
     let whole = run(&server.url());
     whole.build(&[], 0);

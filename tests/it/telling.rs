@@ -40,7 +40,7 @@ fn place(read: &Read, draw: &str) -> usize {
 }
 
 #[tokio::test]
-async fn a_short_line_said_on_both_sides_of_a_seam_is_kept_twice() {
+async fn a_short_line_on_both_sides_of_a_chunk_boundary_is_kept_twice() {
     for language in Language::ALL {
         for (speakers, overlap, says_so) in
             [(2, 0, true), (1, 0, true), (2, 1, true), (1, 1, false), (2, 1, false), (1, 2, true), (2, 3, false)]
@@ -73,7 +73,7 @@ async fn a_short_line_said_on_both_sides_of_a_seam_is_kept_twice() {
 }
 
 #[tokio::test]
-async fn the_world_is_refined_as_the_book_goes_on() {
+async fn the_worldview_is_extended_chunk_by_chunk() {
     for language in Language::ALL {
         let (lines, ..) = talk(language, 40);
         let read = Arc::new(told(language, &lines, &[8, 16, 24, 32]));
@@ -117,7 +117,7 @@ async fn the_world_is_refined_as_the_book_goes_on() {
 }
 
 #[tokio::test]
-async fn what_is_told_in_another_language_is_left_out_and_entered() {
+async fn text_in_another_language_is_rejected() {
     for language in Language::ALL {
         let (lines, ..) = talk(language, 12);
         let read = Arc::new(told(language, &lines, &[]));
@@ -169,7 +169,7 @@ async fn what_is_told_in_another_language_is_left_out_and_entered() {
 }
 
 #[tokio::test]
-async fn a_scene_matters_as_its_most_important_part_does() {
+async fn a_joined_scene_has_the_highest_salience_of_its_parts() {
     for language in Language::ALL {
         let (lines, ..) = talk(language, 24);
         let read = Arc::new(told(language, &lines, &[12]));

@@ -35,7 +35,7 @@ fn keeps_a_subject_over_clauses_and_sentences() {
 }
 
 #[test]
-fn takes_no_object_for_a_subject() {
+fn objects_are_not_taken_for_subjects() {
     check(
         "罗守田道：“起风了。”沈阿牛道：“收罢。”罗守田叫住沈阿牛，嘱咐沈阿牛道：“当心。”罗守田没站稳，被沈阿牛一把推在地上，骂道：“糊涂！”",
         &["罗守田", "沈阿牛", "罗守田", "沈阿牛"],
@@ -44,7 +44,7 @@ fn takes_no_object_for_a_subject() {
 }
 
 #[test]
-fn names_people_by_what_they_are() {
+fn unnamed_speakers_are_named_by_their_role() {
     check(
         "罗守田道：“起风了。”内中一个客人道：“走罢。”又一个客人道：“不走。”那客人笑道：“怕什么？”门上小厮们回道：“没船了。”忽听外面有人说：“有船！”",
         &["罗守田", "内中一个客人", "又一个客人", "又一个客人", "小厮们", "有人"],
@@ -60,7 +60,7 @@ fn names_people_by_what_they_are() {
 }
 
 #[test]
-fn joins_a_noun_with_the_name_given_later() {
+fn a_description_is_merged_with_a_later_name() {
     check(
         "船舱里钻出一个撑篙的女子，笑道：“坐稳。”这女子叫沈阿莲，是沈家的老二。沈阿莲道：“开船了。”沈阿莲又道：“低头。”",
         &["沈阿莲", "沈阿莲", "沈阿莲"],
@@ -76,7 +76,7 @@ fn names_several_at_once() {
 }
 
 #[test]
-fn tells_kin_from_the_bearer_of_the_name() {
+fn a_wife_named_after_her_husband_is_another_person() {
     let text = "六两坐着抽烟。六两嫂骂道：“懒骨头！”六两说：“歇一歇。”六两嫂放下饭篮，说：“吃罢。”六两道：“不饿。”六两嫂笑了。";
     check(text, &["六两嫂", "六两", "六两嫂", "六两"]);
     let attribution = attribute(text, Language::Zh, false);
@@ -85,7 +85,7 @@ fn tells_kin_from_the_bearer_of_the_name() {
 }
 
 #[test]
-fn lets_a_title_alone_mean_its_bearer() {
+fn a_title_alone_refers_to_its_bearer() {
     check(
         "耿提辖走进店来，道：“打酒！”罗守田道：“有。”提辖坐下道：“切肉！”罗守田道：“也有。”",
         &["耿提辖", "罗守田", "耿提辖", "罗守田"],
@@ -93,7 +93,7 @@ fn lets_a_title_alone_mean_its_bearer() {
 }
 
 #[test]
-fn gives_nobody_the_title_that_ends_the_name_before() {
+fn a_title_after_a_name_belongs_to_that_name() {
     check(
         "耿提辖走进店来，道：“打酒！”众人仰慕耿提辖罗守田父子，罗守田道：“有。”人都说耿提辖罗守田交好。提辖坐下道：“切肉！”罗守田道：“也有。”",
         &["耿提辖", "罗守田", "耿提辖", "罗守田"],
@@ -101,7 +101,7 @@ fn gives_nobody_the_title_that_ends_the_name_before() {
 }
 
 #[test]
-fn knows_a_given_name_alone_in_the_old_novels() {
+fn a_given_name_alone_is_recognized_in_classical_novels() {
     check(
         "却说罗霆引军到河边，罗霆下马。霆曰：“谁敢渡河？”沈固曰：“某愿往。”霆大笑曰：“真壮士也！”罗霆遂令开船，沈固领命。",
         &["罗霆", "沈固", "罗霆"],
@@ -109,7 +109,7 @@ fn knows_a_given_name_alone_in_the_old_novels() {
 }
 
 #[test]
-fn reads_modern_speech_with_and_without_tags() {
+fn modern_dialogue_is_attributed_with_and_without_tags() {
     check(
         "“潮退了么？”沈小满趴在窗口问。\n\n“退了。”老耿叼着烟走出来。\n\n“那我去捡螺。”\n\n老耿叹了口气：“早点回来。”\n\n沈小满说：“晓得。”老耿摆摆手，“去罢。”\n\n沈小满问他，“真的？”\n",
         &["沈小满", "老耿", "沈小满", "老耿", "沈小满", "老耿", "沈小满"],
@@ -117,7 +117,7 @@ fn reads_modern_speech_with_and_without_tags() {
 }
 
 #[test]
-fn names_the_narrator_and_his_kin() {
+fn the_narrator_and_relatives_are_attributed() {
     check(
         "“你去歇着。”母亲对我说。\n\n“是。”我说。\n\n我的母亲笑了，说：“听话。”\n\n“这就去。”我道。\n",
         &["母亲", "叙述者", "母亲", "叙述者"],
@@ -125,7 +125,7 @@ fn names_the_narrator_and_his_kin() {
 }
 
 #[test]
-fn knows_foreign_names_by_the_point_between_their_parts() {
+fn foreign_names_are_recognized_by_the_interpunct() {
     let text = "安娜·彼得罗芙娜放下杯子，问道：“路好走吗？”\n\n“不好走。”伊万·谢尔盖伊奇说。伊万站起来，伊万又坐下。\n\n安娜·彼得罗芙娜叹了口气：“总是这样。”\n\n伊万说：“总是这样。”\n";
     check(text, &["安娜·彼得罗芙娜", "伊万·谢尔盖伊奇", "安娜·彼得罗芙娜", "伊万"]);
     let attribution = attribute(text, Language::Zh, false);
@@ -133,7 +133,7 @@ fn knows_foreign_names_by_the_point_between_their_parts() {
 }
 
 #[test]
-fn never_takes_the_narrator_for_him() {
+fn third_person_pronouns_do_not_refer_to_the_narrator() {
     check(
         "我跟着老班长走了一夜。\n\n“歇一歇。”他说。\n\n“是。”我说。\n\n老班长没吭声，看了看天。“走罢。”他说。\n",
         &["老班长", "叙述者", "老班长"],
@@ -146,13 +146,13 @@ fn plural_pronouns_stay_unattributed() {
 }
 
 #[test]
-fn tells_a_royal_husband_from_his_wife() {
+fn a_prince_and_his_wife_are_two_characters() {
     let text = "王妃放下茶盏，说：“坐。”\n\n王爷走进来，说：“不坐。”\n\n王妃道：“王爷请坐。”\n\n王爷冷声道：“不坐。”\n";
     check(text, &["王妃", "王爷", "王妃", "王爷"]);
 }
 
 #[test]
-fn joins_titles_by_who_was_named_before_and_never_by_surname() {
+fn a_title_is_merged_with_the_last_named_person_of_that_surname() {
     let text = "罗守田走进来。罗守田道：“起风了。”罗先生放下伞。罗守田坐下。罗先生道：“倒茶。”\n\n罗阿四在后院劈柴。罗阿四骂道：“累死了。”罗阿四又道：“不干了。”\n";
     let attribution = attribute(text, Language::Zh, false);
     let of = |name: &str| (0..attribution.people.len()).find(|&person| bears(&attribution, person, name));
@@ -162,7 +162,7 @@ fn joins_titles_by_who_was_named_before_and_never_by_surname() {
 }
 
 #[test]
-fn thoughts_belong_to_the_last_subject() {
+fn thoughts_are_attributed_to_the_last_subject() {
     check(
         "罗守心走进来，道：“起风了。”沈阿牛放下网，心下想道：“该走了。”沈阿牛看了看天，心中自思道：“怕是晚了。”罗守心道：“走罢。”",
         &["罗守心", "沈阿牛", "沈阿牛", "罗守心"],
@@ -170,7 +170,7 @@ fn thoughts_belong_to_the_last_subject() {
 }
 
 #[test]
-fn lets_no_rare_title_turn_a_woman_into_a_man() {
+fn a_rare_title_does_not_change_a_gender() {
     let plain = "罗阿莲道：“起风了。”罗阿莲又道：“收罢。”沈小满道：“收了。”".repeat(60);
     let text = plain.clone() + "罗阿莲走了。罗大哥道：“开船。”";
     let attribution = attribute(&text, Language::Zh, false);
@@ -184,7 +184,7 @@ fn lets_no_rare_title_turn_a_woman_into_a_man() {
 }
 
 #[test]
-fn demonstratives_are_no_part_of_names() {
+fn demonstratives_are_not_part_of_names() {
     let text = "店里三个客人：一个是青衣书生；还有一个老和尚。罗守田道：“打酒！”那书生笑道：“没了。”".to_owned()
         + &"罗守田喝了一口酒，看了看窗外的雪，又喝了一口。".repeat(60)
         + "\n\n那老和尚道：“阿弥陀佛。”那人道：“走罢。”";
@@ -197,7 +197,7 @@ fn demonstratives_are_no_part_of_names() {
 }
 
 #[test]
-fn classifiers_start_no_name() {
+fn names_do_not_start_with_classifiers() {
     let attribution = attribute("罗守田道：“起风了。”舱里钻出个十三岁的孩子，笑道：“我不怕。”\n", Language::Zh, false);
     let child = attribution.quotations[1].speaker.map(|child| &attribution.people[child]).expect("the child speaks");
     assert_eq!((child.name.as_str(), child.aliases.len()), ("十三岁的孩子", 0), "{child:?}");

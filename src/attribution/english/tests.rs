@@ -25,7 +25,7 @@ fn check(text: &str, expected: &[&str]) {
 }
 
 #[test]
-fn reads_the_subject_of_a_tag_before_speech() {
+fn the_subject_of_a_tag_before_speech_is_the_speaker() {
     let cast = "“Good day,” said Ruth Hallow.\n\n“Good day,” said Tom Pell.\n\n* * *\n\n";
     for (tag, speaker) in [
         ("Ruth was bid to hold her tongue; but Tom, much offended, laid aside his book, and said,", "Tom"),
@@ -41,7 +41,7 @@ fn reads_the_subject_of_a_tag_before_speech() {
 }
 
 #[test]
-fn reads_tags_that_the_table_of_verbs_does_not_hold() {
+fn tags_with_unlisted_verbs_are_recognized() {
     let cast = "“Good day,” said Ruth Hallow.\n\n“Good day,” said Tom Pell.\n\n* * *\n\n";
     for (tag, speaker) in [
         ("hazarded Tom.", "Tom"),
@@ -55,7 +55,7 @@ fn reads_tags_that_the_table_of_verbs_does_not_hold() {
 }
 
 #[test]
-fn names_the_narrator_by_how_others_address_him() {
+fn the_narrator_is_named_by_how_others_address_him() {
     let text = "“You are late, Wren,” said Mr. Hallow.\n\n“I missed the ferry,” I said.\n\n“Sit down, Wren,” said Mr. Hallow. \
                 “Is it deep?”\n\n“It is, sir,” I answered. I sat down.\n\n“Tell us, Wren,” said Ruth.\n\n“There is little to tell,” \
                 said I.\n\n“He never tells,” said Mr. Hallow.\n";
@@ -69,7 +69,7 @@ fn names_the_narrator_by_how_others_address_him() {
 }
 
 #[test]
-fn a_book_may_begin_by_asking_for_a_name() {
+fn a_book_may_start_with_a_question_about_a_name() {
     let attribution = english("Whose name was Tom Garrick? “Mine,” said Tom Garrick.\n");
     assert_eq!(attribution.quotations[0].speaker, person(&attribution, "Tom Garrick"), "{:?}", attribution.people);
 }
@@ -88,7 +88,7 @@ fn attributes_self_introductions() {
 }
 
 #[test]
-fn takes_animals_and_capitalised_roles_for_people() {
+fn animals_and_capitalized_roles_are_characters() {
     let text = "“It is the wrong moon,” said the Hare.\n\n“There is only one,” said Nell. The Marchioness looked at her.\n\n\
                 “Do not answer back,” said the Marchioness, and the Hare nodded.\n\n“I did not,” said Nell.\n\n“You do it now,” the \
                 Marchioness said.\n\n“The moon!” said the Hare. Then the Hare and the Marchioness went home.\n";
@@ -96,7 +96,7 @@ fn takes_animals_and_capitalised_roles_for_people() {
 }
 
 #[test]
-fn keeps_couples_and_sisters_apart() {
+fn couples_and_sisters_stay_separate_characters() {
     let text = "“We are late,” said Mrs. Hallow.\n\n“We are not,” said Mr. Hallow. Mr. and Mrs. Hallow sat down, and Jane Hallow and Lucy \
                 Hallow came in.\n\n“Good morning,” said Jane.\n\n“Good morning, Miss Hallow,” said Captain Pell. “And Miss Lucy?”\n\n\
                 “I am well,” said Miss Lucy. “Captain, sit by me.” She looked at Mr. Pell.\n\n“With joy,” said Pell.\n";
@@ -112,7 +112,7 @@ fn keeps_couples_and_sisters_apart() {
 }
 
 #[test]
-fn joins_short_forms_and_leaves_a_late_full_name_to_another() {
+fn short_forms_are_merged_and_a_late_full_name_is_not() {
     let text = "“Here,” said Tom Pell.\n\n“Where?” said Will. “Thomas Pell, where?”\n\n“There,” said Tom. William laughed. William \
                 sat down.\n\n“Ah,” said Will.\n";
     let attribution = english(text);
@@ -124,7 +124,7 @@ fn joins_short_forms_and_leaves_a_late_full_name_to_another() {
 }
 
 #[test]
-fn gives_a_title_to_the_one_who_bears_it() {
+fn a_title_refers_to_its_bearer() {
     let text = "“Open the gate,” said Dr. Arden. Dr. Arden was cold.\n\n“It is open,” said Tom.\n\n“So it is,” said the doctor.\n";
     check(text, &["Dr. Arden", "Tom", "Dr. Arden"]);
     let mother =
@@ -182,7 +182,7 @@ fn follows_a_pronoun_to_the_last_subject() {
 }
 
 #[test]
-fn takes_for_people_the_nouns_that_hand_over_speech() {
+fn nouns_in_speech_tags_are_characters() {
     let text = "“Sit down, Tom,” said the notary. Tom Pell sat down.\n\n“Is it the will?” said Tom.\n\nThe notary nodded. “It is the \
                 house.”\n\n“Mine,” said Tom.\n";
     check(text, &["the notary", "Tom", "the notary", "Tom"]);
@@ -204,14 +204,14 @@ fn plural_subjects_stay_unattributed() {
 }
 
 #[test]
-fn joins_a_role_with_the_name_that_it_is_given() {
+fn a_role_is_merged_with_its_name_in_apposition() {
     let text = "The widow, Mrs. Hallow, came in with the kid they called Wren. “Good day,” said Mrs. Hallow.\n\n“Good day,” said Wren.\n\n\
                 “It is late,” said the widow.\n";
     check(text, &["Mrs. Hallow", "Wren", "Mrs. Hallow"]);
 }
 
 #[test]
-fn learns_the_narrator_from_an_address() {
+fn the_narrator_is_named_by_a_form_of_address() {
     let text = "“Who is there?” I called.\n\nCaptain Oram stood on the step. “You must be Davey Marsh,” said Captain Oram.\n\n“I am, \
                 sir,” said I.\n\n“Then let me in,” said Captain Oram.\n";
     let attribution = english(text);
@@ -220,7 +220,7 @@ fn learns_the_narrator_from_an_address() {
 }
 
 #[test]
-fn takes_no_author_for_a_character() {
+fn the_author_on_the_title_page_is_not_a_character() {
     let story =
         "“Is it deep?” said Jane. Jane smiled.\n\n“It is,” said Mr. Hallow.\n\nJane Hallow looked at the tide.\n";
     for page in [
@@ -241,7 +241,7 @@ fn takes_no_author_for_a_character() {
 }
 
 #[test]
-fn joins_a_noun_with_the_name_that_is_given_to_it() {
+fn a_description_is_merged_with_its_name() {
     let cast = "“Who is on the water?” said Ruth Hallow. Ruth looked out.\n\n";
     for (text, noun) in [
         (
@@ -288,7 +288,7 @@ fn joins_a_noun_with_the_name_that_is_given_to_it() {
 }
 
 #[test]
-fn joins_no_noun_that_another_bears() {
+fn a_description_used_for_two_people_is_not_merged() {
     // The stranger of the next scene is another person.
     let text = "“Step in,” said the stranger.\n\n“Gladly,” said Ruth Hallow.\n\nThe stranger put back his hood. It was Garrick.\n\n\
                 “Sit down,” said Garrick.\n\n* * *\n\n“Is it late?” said the stranger.\n\n“Very,” said Ruth.\n";
@@ -298,7 +298,7 @@ fn joins_no_noun_that_another_bears() {
 }
 
 #[test]
-fn conditional_and_quoted_names_merge_nobody() {
+fn conditional_and_quoted_introductions_merge_no_characters() {
     for said in [
         "“If I’m Tom Garrick, you are late,” said the ferryman.",
         "“‘I’m Tom Garrick,’ she said, and laughed,” said the ferryman.",
@@ -320,7 +320,7 @@ fn conditional_and_quoted_names_merge_nobody() {
 }
 
 #[test]
-fn learns_the_narrator_from_what_he_says_of_himself() {
+fn the_narrator_is_named_by_self_introduction() {
     let text = "“Is this the schoolmaster?” said Ruth Hallow.\n\n“I am Francis Heron,” I said. “I came about the light.”\n\n“Sit, Mr. \
                 Heron,” said Ruth.\n\n“I will,” said I.\n";
     let attribution = english(text);
@@ -343,7 +343,7 @@ fn addressed_characters_answer() {
 }
 
 #[test]
-fn exclamations_are_no_names() {
+fn exclamations_are_not_names() {
     let attribution = english("“Hurrah!” said Tom Pell. “Aye, aye! Bravo!”\n\n“Hush!” said Ruth. “Sh! Sh!”\n");
     assert_eq!(attribution.people.len(), 2, "{:?}", attribution.people);
     assert!(attribution.quotations.iter().all(|quotation| quotation.kind == Some(QuotationKind::Explicit)));

@@ -3,18 +3,18 @@
 //! Speakers are not considered here. A nested quotation is part of the outer one; marked words that are not speech are
 //! left out.
 
-mod chinese_speech;
+mod chinese_speech_filter;
 mod dash_dialogue;
 mod dash_tags;
-mod english_speech;
+mod english_speech_filter;
 pub(super) mod letters;
-mod marks;
+mod quotation_marks;
 pub(super) mod span;
 mod speech_filter;
 mod verse;
 
 use self::dash_dialogue::{dash_quotations, uses_dashes};
-use self::marks::{choose_marks, close_of, opens_at};
+use self::quotation_marks::{choose_marks, close_of, opens_at};
 use self::span::Span;
 use self::speech_filter::is_speech;
 use self::verse::{continues_verse, verse_end};
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_english_marks() {
+    fn english_quotation_marks_are_paired() {
         check("“Come in,” she said. “Sit.”", Language::En, &["Come in,", "Sit."]);
         check("\"Come in,\" she said. \"Sit.\"", Language::En, &["Come in,", "Sit."]);
         check("‘It isn’t Tom’s,’ said he. ‘’Tis mine.’", Language::En, &["It isn’t Tom’s,", "’Tis mine."]);
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_marks_that_stand_inside_the_points_and_marks_of_other_countries() {
+    fn punctuation_outside_quotation_marks_and_foreign_marks_are_supported() {
         check(
             "‘I’m goin’ home’, said Tom. ‘Are the dogs’ tails wet?’",
             Language::En,
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_speech_behind_dashes() {
+    fn dialogue_after_dashes_is_quoted() {
         check(
             "—Is it deep? said Hale from the rail.\n\n—Deep enough, Captain Pell answered, and spat. Go in and see.\n\n—I will not.\n\n\
              Hale laughed—for the first time.\n\n—Row, he said, or swim.\n",
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn skips_marked_words_that_are_not_speech() {
+    fn quoted_words_that_are_not_speech_are_skipped() {
         check("The inn was called “The Anchor,” and it meant it.", Language::En, &[]);
         check("It is entered under “Paid” in the book.", Language::En, &[]);
         check("She only said “no” and went.", Language::En, &["no"]);
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_chinese_marks() {
+    fn chinese_quotation_marks_are_paired() {
         check("他道：“去罢。”她道：「不去。」", Language::Zh, &["去罢。", "不去。"]);
         check("他道：“去罢！\"她道：“不去？\"", Language::Zh, &["去罢！", "不去？"]);
         check("他道：“去罢。她道：“不去。”", Language::Zh, &["去罢。", "不去。"]);
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn goes_on_over_the_lines_of_a_song() {
+    fn a_quoted_song_continues_over_its_lines() {
         let song = "He sang as he rowed, and nobody was there to hear it:\n\n    “The tide is out, the mud is brown,\n      And all the boats lie over;\n\n    \
                     “He asked me, ‘Which way to the town?’\n      I told him, ‘Ask the drover.’”\n\n“Again!” said Hale.\n\n  \
                     “I never closed this,\nsaid Tom.\n";
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn goes_on_over_paragraphs() {
+    fn a_quotation_continues_over_paragraphs() {
         let text = "“One thing more.\n\n“And another,” he said.";
         let chars: Vec<char> = text.chars().collect();
         let spans = quotations(&chars, &paragraphs(&chars), Language::En);

@@ -1,7 +1,7 @@
 //! Decides whether words in quotation marks are speech.
 
-use super::chinese_speech::is_chinese_speech;
-use super::english_speech::{is_cited, is_english_speech, is_title_of_work};
+use super::chinese_speech_filter::is_chinese_speech;
+use super::english_speech_filter::{is_cited, is_english_speech, is_title_of_work};
 use super::span::Span;
 use crate::schema::Language;
 

@@ -1,6 +1,6 @@
 //! Quotations that continue over lines of verse.
 
-use super::marks::may_end_speech;
+use super::quotation_marks::may_end_speech;
 use crate::attribution::Paragraph;
 
 /// Whether a line of verse continues in the next: both short and indented, without a blank line between them.

@@ -24,7 +24,7 @@ pub(in crate::attribution) fn speech(name: &str, text: &str, action: Option<&str
 }
 
 #[test]
-fn reads_fountain() {
+fn fountain_speeches_are_read() {
     let text = "Title: Rain\nAuthor: nobody\n\n# Act One\n\nINT. SHED - NIGHT\n\nIt rains.\n\nORLA (O.S.)\nWho is there?\n\nMR. O’DEA ^\n(wet)\nOnly me.\n(sitting)\nAnd the dog.\n\n@McPhee (CONT’D)\nSit down,\nboth.\n\n> CUT TO:\n";
     assert_eq!(
         speeches(text),
@@ -37,7 +37,7 @@ fn reads_fountain() {
 }
 
 #[test]
-fn a_bracket_that_never_closes_may_open_in_the_last_line() {
+fn an_unclosed_bracket_in_the_last_line_is_accepted() {
     let orla = speech("Orla", "Then stay.", None);
     assert_eq!(speeches("ORLA. Who is there?\n\nORLA. Then stay.\n\nDEA (to the dog, who is")[1], orla);
     for text in ["甲（指着\n门外", "DEA (to the dog", "甲：走罢。\n\n乙（指着"] {
@@ -62,7 +62,7 @@ fn plays(text: &str, expected: &[&str]) {
 }
 
 #[test]
-fn reads_names_in_the_line() {
+fn names_before_speeches_are_read() {
     plays(
         "ACT I.\n\nORLA. Who is there?\nIs it you?\n\nDEA. (wet) Only me.\n\nORLA (rising). Sit. (He sits.) So.\n\n(DEA sleeps.)\n\nORLA. Well!\n",
         &["Orla: Who is there? Is it you?", "Dea: Only me. [wet]", "Orla: Sit. So. [rising; He sits.]", "Orla: Well!"],
@@ -89,7 +89,7 @@ fn reads_names_in_the_line() {
 }
 
 #[test]
-fn reads_names_as_they_are_written() {
+fn names_in_mixed_case_are_read() {
     plays(
         "Dramatis Personae\n\nMrs. Hale, a widow.\nTom: her son, a ferryman.\n\nACT I\n\nSCENE 1. The hard.\n\nMrs. Hale. Is the boat in?\n\n\
          Tom. No. It went at nine,\nand it went empty.\n\nMrs. Hale [_going up_]. Then who rang? Yes. You may well look.\n\nTom. Nobody.\n\nEnd of Act I.\n",
@@ -111,7 +111,7 @@ fn reads_names_as_they_are_written() {
 }
 
 #[test]
-fn reads_a_list_of_persons_and_who_speaks_under_a_part_of_a_name() {
+fn a_cast_list_resolves_partial_names() {
     plays(
         "CHARACTERS\n\nORLA KEEL, a widow\nDEA, her son\nCAPTAIN ROOKE\n\nSCENE: The lamp-room. Night.\n\nORLA. Is it lit?\n\nDEA. It is.\n\n\
          ROOKE. Who keeps this light?\n\nORLA AND DEA. We do!\n\nCAPTAIN ROOKE. It was out.\n",
@@ -126,7 +126,7 @@ fn reads_a_list_of_persons_and_who_speaks_under_a_part_of_a_name() {
 }
 
 #[test]
-fn reads_centred_names() {
+fn centred_names_are_read() {
     plays(
         "CHARACTERS\n\nDR. HALE\nORLA PELL, a girl.\n\n                 ACT ONE\n\n        The kitchen. Rain.\n\n\
                       DR. HALE\n        Is she worse?\n\n             ORLA PELL (CONT’D)\n      (not turning)\n        She’s asleep.\n        (a clock)\n        At last.\n\n\
@@ -150,7 +150,7 @@ fn reads_centred_names() {
 }
 
 #[test]
-fn reads_chinese_plays() {
+fn chinese_plays_are_read() {
     plays(
         "人物：江守田、孟秋云、丁一\n时间：黄昏\n地点：码头\n\n第一幕\n\n〔幕启：雨声。〕\n江守田：潮退了没有？\n孟秋云（笑）：退了。（指石头）你看，\n石头都露出来了。\n\
          丁　一：那就走罢。\n众人：走罢！\n孟秋云、丁一：走！\n（灯暗）\n江守田的声音：等等！\n幕落。\n",

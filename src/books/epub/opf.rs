@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn contents_of_both_kinds_are_read() {
+    fn ncx_and_nav_tables_of_contents_are_read() {
         let source = "<ncx><docTitle><text>no</text></docTitle><navMap><navPoint><navLabel><text>PART\nONE</text></navLabel>\
             <content src='p.xhtml'/><navPoint><navLabel><text>第一章</text></navLabel><content src='a.xhtml#x'/></navPoint></navPoint>\
             <navPoint><navLabel><text>End</text></navLabel><content src='e.xhtml'/></navPoint></navMap>\

@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn references_become_characters() {
+    fn character_references_are_decoded() {
         for (text, expected) in [
             ("&ldquo;a&rdquo; &#8212; &#x6cb3;&#28783;", "“a” — 河灯"),
             ("AT&T &c. & &amp;lt; &notit; &", "AT&T &c. & &lt; ¬it; &"),

@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_left_open_holds_the_rest() {
+    fn an_unclosed_element_does_not_hide_the_rest() {
         use Syntax::{Html, Xhtml};
         for (source, syntax, expected) in [
             ("<script>a<b></SCRIPT ><p>c", Html, "<script>a<b></script><p>c"),
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn what_people_write_is_text() {
+    fn angle_brackets_in_prose_are_text() {
         for (source, expected) in [
             ("<p>She wrote <Dear Peter, come home> twice</p>", "<p>She wrote <Dear Peter, come home> twice</p>"),
             ("<p>她写：<亲爱的彼得，回来吧>。</p>", "<p>她写：<亲爱的彼得，回来吧>。</p>"),
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_open_many_times_costs_no_more_than_its_size() {
+    fn many_unclosed_elements_take_linear_time() {
         let open = "<script><style><textarea><!-- </b>".repeat(60_000);
         assert_eq!(told(&open, Syntax::Html).matches("<script>").count(), 60_000);
         let open = "<![CDATA[</script".repeat(60_000);

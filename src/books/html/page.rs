@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use super::boilerplate::kind_of_element;
+use super::boilerplate_elements::kind_of_element;
 use super::elements::{LINES, VOID, ends_title, heading_depth, is_boundary};
 use super::ignored_elements::{self, Ended, Kind, Skips};
 use super::markup::{Syntax, Token, one_line, tokens};
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_reads_is_dropped() {
+    fn scripts_styles_and_comments_are_dropped() {
         let source = "<html><head><title>Low\n Tide</title><style>p{}</style><meta name=author content='A. B.'></head>\
                       <body><script>if (a < b) { document.write('<p>no</p>') }</script><p>Yes.</p>\
                       <svg><text>no</text></svg><!-- no --><noscript>shown</noscript></body>";
@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_open_swallows_no_page() {
+    fn unclosed_ruby_annotations_do_not_hide_text() {
         for (source, expected) in [
             // The end tag of a ruby reading may be left out.
             ("<p><ruby>漢<rt>かん<rt>kan</ruby>字<p>水車", "漢字\n\n水車"),
@@ -435,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn headings_and_places_are_found_in_the_text() {
+    fn headings_and_anchors_have_offsets_in_the_text() {
         let wanted = BTreeSet::from(["two".to_owned(), "end".to_owned()]);
         let source = "<h1>Rain</h1><h2>CHAPTER I.<br>Mud</h2><p>Wet.</p><a id=two></a><h2><span>II</span></h2><p>Dry.<a name=end></a>";
         let page = page(source, Syntax::Html, &wanted);
@@ -452,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn typed_elements_are_matter() {
+    fn elements_with_a_boilerplate_type_are_marked() {
         let page = read(
             "<section id=pg-header class='pg-boilerplate'><div><p>Licence.</p></div></section><p>Story.</p><nav><ol><li>One</ol></nav><p>More.",
         );
@@ -465,7 +465,7 @@ mod tests {
     }
 
     #[test]
-    fn depth_and_length_cost_no_more_than_their_size() {
+    fn deep_and_long_pages_take_linear_time() {
         let deep = format!("{}deep{}", "<div><b>".repeat(200_000), "</b></div>".repeat(200_000));
         assert_eq!(read(&deep).text, "deep");
         let many = format!("<p {}>many", (0..200_000).map(|n| format!("a{n}=1")).collect::<Vec<_>>().join(" "));
@@ -517,7 +517,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_open_element_costs_one_block_at_most(
+        fn an_unclosed_element_hides_at_most_one_block(
             count in 1_usize..9,
             at in any::<prop::sample::Index>(),
             opened in prop::sample::select(UNREAD),

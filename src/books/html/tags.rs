@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn what_people_write_is_no_tag() {
+    fn prose_in_angle_brackets_is_not_a_tag() {
         for source in [
             "<Dear Peter, come home.> x",
             "<Dear Peter> x",

@@ -96,7 +96,7 @@ mod tests {
     use super::places;
 
     #[test]
-    fn every_value_has_its_place() {
+    fn every_value_has_its_span() {
         let text = r#" { "name" : "薛\"嵩", "profile": [ {"key": "a/b", "n": -1.5e3}, [], {} ] , "x":null}"#;
         let found: Vec<(String, &str, &str)> = places(text)
             .into_iter()

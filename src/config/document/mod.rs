@@ -6,7 +6,7 @@ mod json_spans;
 pub(crate) mod problems;
 pub(crate) mod schema_check;
 
-pub use finding::Finding;
+pub use finding::{Check, Finding};
 pub use problems::{PipelineError, Problem};
 
 use std::collections::BTreeMap;
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn every_fault_of_syntax_is_told() {
+    fn every_syntax_error_is_reported() {
         let (document, problems) = read("a = \nb = 1\nc = \"open\nd = 2\n");
         assert!(!document.complete);
         assert_eq!(problems.len(), 2, "{problems:?}");
@@ -357,13 +357,13 @@ mod tests {
     }
 
     #[test]
-    fn values_without_json_are_told() {
+    fn values_that_json_lacks_are_reported() {
         let (_, problems) = read("a = inf\nb = 2024-01-01\nc = 99999999999999999999\n");
         assert_eq!(problems.len(), 3, "{problems:?}");
     }
 
     #[test]
-    fn a_set_lies_over_the_file_and_keeps_its_own_place() {
+    fn a_set_overrides_the_file_and_keeps_its_own_span() {
         let (mut document, mut problems) =
             read("[models.writer]\ntemperature = 0.5\nmodel = \"m\"\n[books]\npaths = [\"a\"]\n");
         for (source, text) in [
@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_takes_the_place_of_a_table() {
+    fn a_set_table_replaces_a_table() {
         let (mut document, mut problems) = read("cast = { en = \"a\", zh = \"b\" }");
         document.overlay(1, "cast={en='c'}", &mut problems);
         assert_eq!(document.value, serde_json::json!({"cast": {"en": "c"}}));
@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn a_set_that_is_none_says_what_it_lacks() {
+    fn an_invalid_set_says_what_is_missing() {
         for (text, span, expected) in [
             ("cast.judge=strong", "strong", "quotes around a string: --set 'cast.judge=\"strong\"'"),
             ("cast.judge=模型", "模型", "quotes around a string: --set 'cast.judge=\"模型\"'"),
@@ -417,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_in_json_has_its_place() {
+    fn a_json_error_has_its_span() {
         let mut problems = Vec::new();
         let text = "{\n  \"name\": \"薛嵩\",,\n}";
         let document = Document::json(3, text, &mut problems);

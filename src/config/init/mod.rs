@@ -36,7 +36,7 @@ mod tests {
     }
 
     #[test]
-    fn a_project_is_called_after_its_folder() {
+    fn a_project_is_named_after_its_folder() {
         assert_eq!(pipeline("/tmp/My Novels")["name"].as_str(), Some("my-novels"));
         assert_eq!(pipeline("小说/红楼")["name"].as_str(), Some("红楼"));
         assert_eq!(pipeline("/")["name"].as_str(), Some("benchmark"));

@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_written_refreshed_and_obeyed_once_it_was_changed() {
+    fn an_alias_file_is_updated_until_it_is_edited() {
         for (language, from, to, before, after) in [
             (
                 Language::En,
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_file_has_its_place() {
+    fn errors_in_an_alias_file_have_their_position() {
         for (name, text, expected) in [
             ("a.toml", "\u{feff}[[people]]\nname = \"薛嵩\"\ngender = \"male\"\n", "none"),
             ("a.toml", "people = [\n", "invalid TOML"),
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_file_ends_the_run_and_stays() {
+    fn an_invalid_alias_file_ends_the_run_and_is_kept() {
         let (_folder, pool) = session();
         pool.write_aliases("tide", "[[people]]\nname = 3\n").unwrap();
         let error = read_own(&pool, &book(Language::En)).expect_err("no name");
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_program_prints_it_takes() {
+    fn the_printed_characters_are_accepted_as_input() {
         for language in Language::ALL {
             let book = book(language);
             let attribution = attribute(&book.text, language, false);

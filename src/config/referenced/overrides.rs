@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_beside_the_pipeline_file_is_read() {
+    fn the_vetoes_file_next_to_the_pipeline_file_is_read() {
         let text = "[[veto]]\nid = '红线/vivid/0#3'\nreason = '答非所问'\n\n[[edit]]\nid = 'mara/a/1#2'\n\
                     reference = '(nods) So it is.'\nreason = 'a slip'\n";
         let (vetoes, problems) = read(text);
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_cannot_be_read_is_told() {
+    fn an_unreadable_vetoes_file_is_reported() {
         let folder = tempfile::tempdir().unwrap();
         let problems = || {
             let mut reader = Reader { sources: vec![("mine.toml".to_owned(), String::new())], problems: Vec::new() };
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_has_its_place() {
+    fn errors_in_a_vetoes_file_have_their_position() {
         for (text, expected) in [
             ("[[veto]]\nid = 'a'\n", "is missing the key `reason`"),
             ("[[veto]]\nid = 'a'\nreson = 'r'\nreason = 'r'\n", "unknown key `reson`"),

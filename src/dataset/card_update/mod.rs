@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn every_config_and_column_that_is_there_is_named() {
+    fn the_card_names_every_config_and_column() {
         let built = built(&records()).unwrap();
         let samples = built.iter().find(|built| built.table.config == "samples").expect("there are samples");
         let mut wider = samples.frame.clone();
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_tells_of_the_splits_that_are_there() {
+    fn the_card_lists_the_existing_splits() {
         let card = card(&Params::default(), &about(), &tables(&records()));
         let updated = update_card(&card, "samples", &splits(&[("train", 2), ("held", 1)]), "By hand.\n");
         let files = "- config_name: samples\n  default: true\n  data_files:\n  - split: train\n    path: samples/train-*.parquet\n  \
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_by_hand_keeps_its_words() {
+    fn a_handwritten_card_keeps_its_text() {
         let updated = update_card("# Mine\n\nHello.\n", "samples", &splits(&[("train", 2)]), "So.");
         let section = "<!-- dramaturg:splits -->\n\n## Splits\n\n<!-- dramaturg:splits:samples -->\n\n### Splits of `samples`\n\nSo.\n\n\
                        <!-- /dramaturg:splits:samples -->\n<!-- /dramaturg:splits -->\n";
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn what_somebody_writes_around_the_places_stays() {
+    fn text_around_the_generated_blocks_is_kept() {
         let card = card(&Params::default(), &about(), &tables(&records()));
         let before = "## Splits\n\n我自己的话。\n\n## Mine\n\nSamples of split `test` are few.\n\n";
         let own = card.replace("## How it was made\n", &format!("{before}## How it was done\n"));
@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn the_front_matter_stays_sound_in_whatever_form_it_is() {
+    fn the_front_matter_stays_valid_in_every_yaml_style() {
         let info = "dataset_info:\n  features:\n  - name: id\n  splits:\n  - name: train\n";
         for (entry, made) in [
             (
@@ -486,7 +486,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_is_read_whatever_stands_before_it_and_however_its_lines_end() {
+    fn leading_whitespace_and_line_endings_do_not_matter() {
         let front = "---\nlicense: mit\npretty_name: 渡口\ntags: [\n对话,\nferry]\n---\n";
         let card = format!("{front}# 渡口\n\nText.\n");
         let plain = update_card(&card, "samples", &splits(&[("a", 1)]), "So.");
@@ -522,7 +522,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_of_a_config_is_no_list_of_files() {
+    fn a_config_may_name_a_folder_instead_of_files() {
         let of = |entry: &str| {
             let card = format!("---\nconfigs:\n- config_name: 对话\n{entry}---\n");
             read_card_rows(&card).unwrap().expect("the card has a front matter")
@@ -538,7 +538,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_without_names_for_readers_leave_the_card() {
+    fn columns_of_unnamed_types_are_left_out_of_the_card() {
         let numbers = Column::new("n".into(), [1_i64]).cast(&DataType::Int128).unwrap();
         let frame = DataFrame::new(1, vec![numbers]).unwrap();
         let (splits, others) = (splits(&[("a", 1)]), BTreeMap::new());
@@ -559,7 +559,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_told_and_not_written_over() {
+    fn an_unparsable_card_is_an_error_and_is_not_overwritten() {
         for (card, line) in [
             ("---\nconfigs:\n- config_name: samples\nText.\n", 1),
             ("---\nconfigs: [{config_name: samples}]\n---\n", 2),

@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_a_foreign_data_set_lose_nothing() {
+    fn rows_of_an_external_data_set_are_converted_without_loss() {
         // No table of roles, no ids, no role splits: only the columns of RoleBench itself.
         let frames: Vec<ConfigFrame> = frames(&rows())
             .into_iter()
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn a_canary_stands_in_every_line() {
+    fn every_line_has_the_canary() {
         let frames: Vec<ConfigFrame> = frames(&rows())
             .into_iter()
             .map(|(config, split, mut frame)| {
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_for_each_answer_in_the_forms_of_others() {
+    fn other_formats_have_one_line_per_answer() {
         let files = converted(RoleFormat::Messages, &rows());
         assert_eq!(files.keys().map(String::as_str).collect::<Vec<_>>(), ["test.jsonl", "train.jsonl"]);
         assert_eq!(files["test.jsonl"].lines().count(), 2, "one line for each of the two answers");

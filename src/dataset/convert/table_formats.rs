@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn json_lines_hold_every_column_as_it_is() {
+    fn json_lines_keep_every_column() {
         let lines = lines(TableFormat::Jsonl, "samples");
         assert_eq!(lines[0], "");
         let row = json(&lines[1]);
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn csv_is_flat_and_keeps_what_it_quotes() {
+    fn csv_is_flat_and_quoted_correctly() {
         let lines = lines(TableFormat::Csv, "samples");
         assert!(lines[0].starts_with("id,language,dimension,target,") && lines[0].ends_with(",verdicts,edit_reason\n"));
         let row = &lines[1];
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn a_canary_goes_where_rows_go_and_not_to_a_model() {
+    fn rows_have_the_canary_and_model_requests_do_not() {
         for (format, config, pointer) in [
             (TableFormat::Jsonl, "scenes", Some("/canary")),
             (TableFormat::Messages, "samples", Some("/canary")),
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scene_is_a_circumstance() {
+    fn a_scene_converts_to_a_coser_circumstance() {
         let lines = lines(TableFormat::Coser, "scenes");
         let (row, scene) = (json(&lines[1]), &records().scenes[0]);
         assert_eq!(row["scenario"], scene.situation.as_str());

@@ -130,7 +130,7 @@ fn leaks(rows: &[Planted], params: &Params, splits: &BTreeMap<String, String>) -
 }
 
 #[test]
-fn planted_scenes_and_likenesses_never_straddle() {
+fn related_rows_are_never_in_two_splits() {
     let mut rows = planted(60);
     // In each language: a reference that is similar to one of another scene, a similar situation, and a chain of three.
     for (from, to) in [(0, 12), (12, 36), (6, 18), (18, 42)] {
@@ -170,7 +170,7 @@ fn planted_scenes_and_likenesses_never_straddle() {
 }
 
 #[test]
-fn rows_and_threads_in_any_order_make_no_difference() {
+fn row_order_and_thread_count_do_not_change_the_split() {
     let mut rows = planted(40);
     rows[12] = Planted { reference: rows[0].reference.clone(), line: rows[0].line.clone(), ..rows[12].clone() };
     let first = of(&rows, &params(0.2));
@@ -186,7 +186,7 @@ fn rows_and_threads_in_any_order_make_no_difference() {
 }
 
 #[test]
-fn a_further_row_moves_few_others() {
+fn adding_rows_moves_few_others() {
     let rows = planted(200);
     let before = of(&rows[..rows.len() - 60], &params(0.2));
     let after = of(&rows, &params(0.2));
@@ -217,7 +217,7 @@ fn every_stratum_has_its_share() {
 }
 
 #[test]
-fn rows_that_share_nothing_are_counted_out_exactly() {
+fn unrelated_rows_meet_the_sizes_exactly() {
     let mut rows = planted(100);
     for (number, row) in rows.iter_mut().enumerate() {
         row.scene = format!("book@{number}");
@@ -232,7 +232,7 @@ fn rows_that_share_nothing_are_counted_out_exactly() {
 }
 
 #[test]
-fn what_is_held_out_is_in_one_split_and_what_shares_with_it_in_none() {
+fn held_out_rows_are_in_one_split_and_related_rows_are_unused() {
     let rows = planted(60);
     for by in ["character", "book"] {
         let params = Params { by: Some(by.into()), stratify: vec!["dimension".into()], ..params(0.3) };

@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_of_nothing_wait_for_ever() {
+    fn a_rate_of_zero_waits_forever() {
         let bucket = Bucket::new(0.0, Instant::now());
         assert_eq!(bucket.wait(1.0, 0.0, 1.0), Duration::MAX);
     }

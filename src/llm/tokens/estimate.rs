@@ -310,7 +310,7 @@ mod tests {
     ];
 
     #[test]
-    fn estimates_stay_near_known_counts() {
+    fn estimates_are_close_to_known_counts() {
         for (text, tokens) in COUNTED {
             let estimate = estimate_tokens(text);
             assert!(
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn line_ends_and_indents_weigh_as_in_a_tokenizer() {
+    fn line_endings_and_indents_are_estimated_like_a_tokenizer() {
         for (text, tokens) in [
             ("one\n\n\ntwo", 3),
             ("one.\r\n\r\ntwo", 3),
@@ -382,7 +382,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn parts_weigh_no_less_than_the_whole(text in "[a-zA-Z0-9 ,.“”「」。，河水來這\n\r\t　é]{0,80}", at in 0_usize..80) {
+        fn the_parts_have_at_least_the_tokens_of_the_whole(text in "[a-zA-Z0-9 ,.“”「」。，河水來這\n\r\t　é]{0,80}", at in 0_usize..80) {
             let at = text.char_indices().nth(at).map_or(text.len(), |(at, _)| at);
             let (first, second) = text.split_at(at);
             let within = first.ends_with(char::is_alphanumeric) && second.starts_with(char::is_alphanumeric);
@@ -391,7 +391,7 @@ mod tests {
         }
 
         #[test]
-        fn blocks_weigh_what_characters_do(text in texts()) {
+        fn blocks_have_the_weight_of_their_characters(text in texts()) {
             prop_assert_eq!(Estimate::of(&text).sum, weigh_one_by_one(&text));
         }
 

@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_prompt_shares_with_an_earlier_one_counts_from_its_beginning() {
+    fn the_shared_prefix_of_an_earlier_prompt_is_counted() {
         for (opening, line) in [
             ("You play Tess, a ferryman. ".repeat(40), "Tess: It rained all night. "),
             ("你演的是摆渡人老周。".repeat(40), "老周：昨夜下了一夜的雨。"),
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn many_blocks_are_sampled_and_the_share_stays_near() {
+    fn sampling_many_blocks_keeps_the_share_accurate() {
         let mut forwards = Prefixes::default();
         let mut backwards = Prefixes::default();
         let prompt = |n: usize| Prompt::of(&[Message::user(format!("{n:064}{}", "x".repeat(64 * 49)))]);

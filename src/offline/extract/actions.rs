@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn thoughts_are_told_from_speech_by_what_hands_them_over() {
+    fn thoughts_differ_from_speech_by_their_reporting_clause() {
         for (language, before, after, expected) in [
             (Language::En, "Then Anna thought to herself, “", "”\n", true),
             (Language::En, "“", ",” thought the old miller, and rose", true),

@@ -168,7 +168,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_situation_says_who_is_there_and_nothing_that_leans() {
+    fn a_situation_names_the_cast_and_needs_no_context() {
         let text = "Anna came to the mill at dusk. He was not there. At that the dog barked.\n“Boris?”\n“Here.”\n";
         assert_eq!(situation(&ask(Language::En, text)), "Anna came to the mill at dusk. Present: Anna and Boris.");
         let text = "话说陆平到了磨坊。摇着头走开了。\n“周老七？”\n“在。”\n";
@@ -176,13 +176,13 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn the_heading_of_a_scene_tells_its_place() {
+    fn the_place_is_read_from_the_scene_heading() {
         assert_eq!(place("Act 1 EXT. MILL YARD - NIGHT").as_deref(), Some("Mill yard, night."));
         assert_eq!(place("Chapter 3"), None);
     }
 
     #[test]
-    fn an_i_is_said_to_tell() {
+    fn a_first_person_sentence_names_the_narrator() {
         let hint = SentenceHint {
             start: 0,
             end: 9,

@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn scenes_part_at_borders_gaps_and_changes_of_cast() {
+    fn scenes_end_at_breaks_gaps_and_changes_of_cast() {
         let params = Params::default();
         let turns = [0, 1].repeat(12);
         assert_eq!(found(&talk(8), &turns, &params), [8]);
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn long_talk_is_cut_evenly_and_short_talk_is_no_scene() {
+    fn long_dialogue_is_split_evenly_and_short_dialogue_is_dropped() {
         let params = Params { max_utterances: 10, ..Params::default() };
         let turns = [0, 1].repeat(20);
         assert_eq!(found(&talk(25), &turns, &params).iter().sum::<usize>(), 25);
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_and_lines_of_many_are_no_lines() {
+    fn labels_and_lines_of_groups_are_not_utterances() {
         let params = Params::default();
         let label = "They were called “Paid” and “Owed”.\n";
         assert_eq!(found(&format!("{}{label}", talk(6)), &[0, 1].repeat(4), &params), [6]);
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn deeds_thoughts_and_events_stand_where_they_belong() {
+    fn actions_thoughts_and_events_are_assigned_to_their_lines() {
         let text = "Anna shut the heavy gate.\n“Late.”\n“Late.”\n“Early,” thought Anna, and sat down.\n“Tea?” said Boris. Boris put the kettle on.\n\
                     “Tea.”\n“Here.”\nThe wind rose over the pond.\n“Thanks.”\n“Well.”\n";
         let found = dialogue(text);
@@ -272,13 +272,13 @@ mod tests {
     }
 
     #[test]
-    fn a_heading_in_quotation_marks_is_no_line() {
+    fn a_quoted_heading_is_not_an_utterance() {
         let params = Params::default();
         assert_eq!(found(&format!("Chapter “Rain”\n{}", talk(6)), &[0, 1].repeat(4), &params), [6]);
     }
 
     #[test]
-    fn another_day_is_another_scene() {
+    fn a_change_of_day_ends_a_scene() {
         let night = "The next morning the mill stood still, and the river was white with frost to the far bank, as it had not been \
                      for years; nobody had come to the door yet, and the gate was shut.\n";
         let text = format!("{}{night}{}", talk(6), talk(6));

@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn what_each_wants_is_what_it_says_it_wants_asks_for_holds_or_asks() {
+    fn motivations_come_from_wishes_requests_refusals_and_questions() {
         for (language, text, expected) in [
             (
                 Language::En,
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_that_waits_for_no_answer_tells_no_aim() {
+    fn a_rhetorical_question_is_no_motivation() {
         for (language, text) in [
             (Language::En, "“How could you think that of the miller?”\n“So.”\n“It is cold, isn’t it?”\n“Aye.”\n"),
             (Language::Zh, "“难道磨盘自己会走路不成？”\n“嗯。”\n“何必问我这许多话呢？”\n“嗯。”\n"),

@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn the_parts_weigh_as_they_are_said_to() {
+    fn salience_follows_its_documented_weights() {
         for (language, text) in [(Language::En, EN), (Language::Zh, ZH)] {
             // Six of twelve utterances, by the two who have all lines of the book, and two sentences on what Anna does:
             // 0.5 · 1 + 0.3 · 6/12 + 0.2 · 2/6.
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn main_characters_long_talk_and_deeds_each_raise_it() {
+    fn main_characters_length_and_actions_raise_salience() {
         for (language, said, rest, action_phrase) in [
             (Language::En, "“Rain again.”\n", "* * *\n", "Anna took the lamp down from its hook.\n"),
             (Language::Zh, "“又下雨了。”\n", "＊＊＊\n", "陆平把灯从钩子上取了下来。\n"),
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_between_1_and_100() {
+    fn salience_is_between_1_and_100() {
         let text = "“Rain again.”\n".repeat(4);
         assert_eq!(found(Language::En, &text, &[0, 1, 0, 1], 4), [80]);
         let actions = "“Rain again.”\n".to_owned() + &"Anna took the lamp down from its hook.\n".repeat(9);

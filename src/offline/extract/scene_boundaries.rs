@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn time_turns_at_the_head_of_a_sentence() {
+    fn a_change_of_time_is_recognized_at_the_start_of_a_sentence() {
         for (language, text, expected) in [
             (Language::En, " said Anna. The next morning Boris came back.", Some("The ne")),
             (Language::En, " said Anna, who had come the next morning.", None),
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn scenes_part_by_time_cast_place_and_distance() {
+    fn scenes_are_cut_by_time_cast_place_and_distance() {
         let gap = |characters, paragraphs, time, place| Gap { border: false, paragraphs, characters, time, place };
         let found = |speakers: &[&str], middle: Gap| {
             let half = speakers.len() / 2;

@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn interrupted_speech_is_one_line_with_its_own_stops() {
+    fn interrupted_speech_is_joined_with_its_punctuation() {
         for (between, next, language, expected) in [
             (",” said she, “", "and so will you.", Language::En, "I will, and so will you."),
             (",” said she. “", "You will too.", Language::En, "I will. You will too."),

@@ -179,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn persons_are_turned() {
+    fn third_person_becomes_second_person() {
         let told = without_names(
             "Keziah Marl keeps the ferry. Kez has her price. She carries boxes.",
             &["Keziah Marl", "Kez"],
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn chinese_persons_are_turned() {
+    fn chinese_third_person_becomes_second_person() {
         let told = without_names("温仲筹管账，他不肯替旁人改字。他们都怕温仲筹。", &["温仲筹"], Language::Zh);
         assert_eq!(told, "这个人物管账，他不肯替旁人改字。他们都怕这个人物。");
         let to_it = addressed(&told, Language::Zh);

@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_voice_is_distinct_when_its_words_are_its_own() {
+    fn a_speech_style_with_its_own_words_is_distinct() {
         let pirate = lines(&[
             "Arr, me hearties, hoist it.",
             "Arr, the sea be ours.",

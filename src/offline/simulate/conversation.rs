@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_asked_is_who_is_named_or_who_spoke_before() {
+    fn a_question_is_addressed_to_the_named_or_previous_speaker() {
         for (language, [ann, tom, sue], said, open, named) in [
             (Language::En, ["Ann", "Tom", "Sue"], "The lamp is out.", "Who saw to it?", "Who saw to it, Sue?"),
             (Language::Zh, ["付珂", "马奔", "祁勉"], "灯灭了。", "是谁管的？", "祁勉，是谁管的？"),
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_talked_about_enough_is_no_topic() {
+    fn a_topic_mentioned_often_is_exhausted() {
         for (language, said, topic) in
             [(Language::En, "I saw to the tower book.", "tower book"), (Language::Zh, "账册在我这里。", "账册")]
         {
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_of_a_thing_is_no_part_of_it() {
+    fn predicates_are_not_part_of_a_topic() {
         let conversation = ConversationView::new(Language::En, "Ann", ["Tom"].into_iter(), "", &[]);
         let things = |text: &str| conversation.things(text).into_iter().map(|topic| topic.noun).collect::<Vec<_>>();
         assert!(things("It makes my food cold.").is_empty());
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn people_are_addressed_as_their_names_allow() {
+    fn forms_of_address_follow_the_name() {
         for (name, expected) in [
             ("Mr. Anselm Vosper", Some("Mr. Vosper")),
             ("DORCAS FELL", Some("Dorcas")),

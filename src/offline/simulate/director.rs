@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_asked_by_name_speaks_next() {
+    fn a_character_asked_by_name_speaks_next() {
         for (language, cast, line) in [
             (Language::En, ["Ann Reed", "Tom Hale", "Jack Moss"], "And what do you say, Jack?"),
             (Language::Zh, ["温仲筹", "祁勉", "丁福来"], "丁福来，你怎么看？"),
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_comes_only_where_it_may() {
+    fn the_conversation_ends_only_when_allowed() {
         let history = vec![("Tom", "Good night, then, and goodbye."); 20];
         let mut ask = ask(Language::En, &["Ann", "Tom"], &history);
         let ends = |ask: &Direct| (0..50).filter(|draw| answer(ask, &draw.to_string()).next == Direction::END).count();
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_talk_is_brought_to_its_end_before_its_last_turn_and_at_no_question() {
+    fn a_conversation_closes_before_its_limit_and_not_after_a_question() {
         for (language, closed, open, spent) in [
             (
                 Language::En,
@@ -203,20 +203,20 @@ mod tests {
     }
 
     #[test]
-    fn whoever_begins_the_scene_begins_the_talk() {
+    fn the_first_speaker_of_the_scene_speaks_first() {
         let ask = ask(Language::En, &["Ann", "Tom", "Jack", "Sue"], &[]);
         assert!((0..20).all(|draw| answer(&ask, &draw.to_string()).next == "Tom"));
     }
 
     #[test]
-    fn the_choice_is_always_one_that_is_offered() {
+    fn the_choice_is_always_one_of_the_candidates() {
         let mut ask = ask(Language::Zh, &["温仲筹", "祁勉", "丁福来"], &[("祁勉", "温仲筹，你说呢？")]);
         ask.choices = vec!["丁福来".to_owned()];
         assert_eq!(answer(&ask, "x").next, "丁福来");
     }
 
     #[test]
-    fn everyone_is_heard_and_the_test_character_about_every_third_turn() {
+    fn every_character_speaks_and_the_test_character_every_third_turn() {
         let cast = ["Ann", "Tom", "Jack", "Sue"];
         let mut ask = ask(Language::En, &cast, &[]);
         for turn in 0..40 {

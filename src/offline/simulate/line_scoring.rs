@@ -424,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_the_matter_come_before_others_and_answers_wait_for_questions() {
+    fn relevant_lines_rank_first_and_answers_follow_questions() {
         for (language, said, better, worse) in [
             (
                 Language::En,
@@ -454,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_take_turns_from_talk_to_talk() {
+    fn different_conversations_start_with_different_lines() {
         for (language, lines) in [
             (Language::En, ["I row.", "I count.", "I wait.", "I mend."]),
             (Language::Zh, ["我划船。", "我算账。", "我等着。", "我修补。"]),
@@ -471,7 +471,7 @@ mod tests {
     }
 
     #[test]
-    fn people_whom_only_the_speaker_knows_are_told_from_those_who_are_there() {
+    fn absent_people_differ_from_participants() {
         let history =
             [crate::schema::Line {
                 speaker: "乙".to_owned(), content: "邬小满来过。".to_owned(), is_test: false
@@ -484,7 +484,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_may_be_parted_can_end_early() {
+    fn a_line_can_be_cut_after_a_complete_sentence() {
         for (language, line, first) in [
             (Language::En, "The mud is worse. Keep moving.", "The mud is worse."),
             (Language::Zh, "泥比水难走。别站着。", "泥比水难走。"),
@@ -500,7 +500,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_closed() {
+    fn texts_end_with_punctuation() {
         for (text, language, expected) in [
             ("It’s two liars, and what I wondered was—", Language::En, "It’s two liars, and what I wondered was…"),
             ("Sweep,", Language::En, "Sweep."),

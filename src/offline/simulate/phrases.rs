@@ -171,7 +171,7 @@ mod tests {
     use crate::text::{SpeechMarker, asks, count_speech_markers, sentences};
 
     #[test]
-    fn tables_are_full_and_every_frame_can_be_filled() {
+    fn every_phrase_table_has_frames_that_can_be_filled() {
         let slots = Slots { topic: Some("the bell".into()), own: Some("the river".into()), name: Some("Wick".into()) };
         for language in Language::ALL {
             let frames = frames(language);
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_show_the_signs_of_their_dimension() {
+    fn phrases_contain_the_markers_of_their_dimension() {
         let missing =
             |language, pool: &BTreeMap<String, Vec<String>>, code: &str, shows: SpeechMarker| -> Vec<String> {
                 pool[code].iter().filter(|frame| count_speech_markers(frame, language, shows) == 0).cloned().collect()
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_phrases_name_themselves_is_told_apart() {
+    fn nouns_used_by_the_phrases_are_recognized() {
         assert!(is_named("law", Language::En) && !is_named("bell", Language::En));
         // The phrases name some nouns, but few, so that most topics of a conversation remain usable.
         for language in Language::ALL {
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn phrases_that_stand_in_are_told_from_lines() {
+    fn generated_phrases_differ_from_book_lines() {
         for (language, sentence, expected) in [
             (Language::En, "Tell me more about the tower book.", true),
             (Language::En, "Nobody told me about the lamp.", true),
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_without_a_filling_is_not_used() {
+    fn a_frame_that_cannot_be_filled_is_not_used() {
         let slots = Slots { topic: Some("the bell".into()), ..Slots::default() };
         assert_eq!(slots.fill("{topic}, then.", Language::En).as_deref(), Some("The bell, then."));
         assert_eq!(slots.fill("And you, {name}?", Language::En), None);

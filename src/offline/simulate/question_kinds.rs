@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn questions_are_told_by_what_they_ask_for() {
+    fn question_kinds_are_recognized() {
         for (language, question, kind) in [
             (Language::En, "And how long have you known, Wick?", "number"),
             (Language::En, "Wick, where did you put it?", "where"),
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_told_from_other_lines() {
+    fn answers_to_a_question_are_recognized() {
         for (language, question, answer, expected) in [
             (Language::En, "How many steps are there?", "Ninety-one, or two hundred with the cellar.", true),
             (Language::En, "How many steps are there?", "I was frightened once.", false),
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_has_something_to_say() {
+    fn every_question_kind_has_phrases() {
         for language in Language::ALL {
             for kind in KINDS.get(language) {
                 assert!(

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_talk_that_answers_itself_is_high_and_one_that_repeats_is_not() {
+    fn a_coherent_conversation_is_rated_high_and_a_repetitive_one_is_not() {
         let english = [
             ("Ann", "Who left the lantern burning in the boat-house?"),
             ("Tom", "Jack did. He was mending the net."),
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn chinese_talk_is_counted_alike() {
+    fn chinese_conversations_are_rated_the_same_way() {
         let conversation = [
             ("甲", "昨夜是谁把灯留在船上？"),
             ("乙", "是丙，他在船头补网。"),

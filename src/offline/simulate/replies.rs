@@ -446,7 +446,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_repeats_and_every_reply_is_in_form() {
+    fn replies_are_well_formed_and_never_repeated() {
         for language in Language::ALL {
             let fixture = fixture(language);
             for (seed, most) in [(1, 3), (2, 2), (3, 1), (4, 3), (5, 4)] {
@@ -468,7 +468,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_draw_gives_the_same_talk_and_another_draw_another() {
+    fn the_conversation_depends_on_the_draw_alone() {
         for language in Language::ALL {
             let fixture = fixture(language);
             assert_eq!(fixture.play(&vivid(), 7, 12, 3), fixture.play(&vivid(), 7, 12, 3));
@@ -477,7 +477,7 @@ mod tests {
     }
 
     #[test]
-    fn a_talk_is_rated_high() {
+    fn an_offline_conversation_is_rated_high() {
         for language in Language::ALL {
             let fixture = fixture(language);
             let history = fixture.play(&vivid(), 7, 16, 3);
@@ -489,7 +489,7 @@ mod tests {
     }
 
     #[test]
-    fn the_test_character_speaks_its_own_lines_that_fit() {
+    fn the_test_character_replies_with_its_own_matching_lines() {
         for (language, said, word) in [
             (Language::En, "How many steps are there, Ada, and which of them is loose?", "loose"),
             (Language::Zh, "陆阿达，台阶有多少级，哪一级是松的？", "台阶"),
@@ -506,7 +506,7 @@ mod tests {
     }
 
     #[test]
-    fn more_breadth_and_diligence_fit_better() {
+    fn more_candidates_and_strategy_give_better_replies() {
         for language in Language::ALL {
             let fixture = fixture(language);
             let plain = OfflineOptions { variant: "plain".to_owned(), candidates: 2, strategy_rate: 0.1, ..vivid() };
@@ -533,7 +533,7 @@ mod tests {
     }
 
     #[test]
-    fn absent_people_are_not_called() {
+    fn absent_people_are_not_addressed() {
         let fixture = fixture(Language::En);
         let mut ask = fixture.test_ask(&[line("Ben Marsh", "What do you make of the barrel?")], None, 3);
         ask.lines = vec!["Never trust a barrel that sounds empty, Mr. Crane.".to_owned()];
@@ -543,7 +543,7 @@ mod tests {
     }
 
     #[test]
-    fn scene_characters_keep_to_the_books_order() {
+    fn scene_characters_follow_the_order_of_the_book() {
         for language in Language::ALL {
             let fixture = fixture(language);
             let [(ben, first), (cora, second), (_, third), ..] = fixture.dialogue[..] else {
@@ -563,7 +563,7 @@ mod tests {
     }
 
     #[test]
-    fn scene_characters_draw_the_test_character_out() {
+    fn scene_characters_elicit_the_target_dimension() {
         for language in Language::ALL {
             let fixture = fixture(language);
             let name = fixture.dialogue[1].0;
@@ -580,7 +580,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_no_line_left_draws_the_test_character_out_and_says_no_more() {
+    fn a_scene_character_without_lines_left_only_elicits() {
         for language in Language::ALL {
             let fixture = fixture(language);
             let name = fixture.dialogue[1].0;
@@ -599,7 +599,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_book_lets_somebody_answer_is_not_asked_of_the_test_character() {
+    fn a_question_answered_in_the_book_is_not_put_to_the_test_character() {
         for language in Language::ALL {
             let fixture = fixture(language);
             let [(ben, _), (cora, _), ..] = fixture.dialogue[..] else { unreachable!("the dialogue has six lines") };
@@ -613,7 +613,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_asked_what_the_book_does_not_answer_says_so_in_few_words() {
+    fn an_unanswerable_question_gets_a_short_reply() {
         for (language, question, of_the_book) in [
             (Language::En, "Who taught you to keep bees, Cora?", ["oil", "cellar", "key"]),
             (Language::Zh, "付珂，养蜂是谁教你的？", ["油", "地窖", "钥匙"]),
@@ -630,7 +630,7 @@ mod tests {
     }
 
     #[test]
-    fn without_lines_and_profile_there_is_still_an_answer() {
+    fn a_character_without_lines_and_profile_still_replies() {
         for language in Language::ALL {
             let fixture = fixture(language);
             let mut ask = fixture.test_ask(&[], Some("CA"), 1);

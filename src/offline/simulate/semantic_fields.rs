@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_of_one_matter_meet_without_a_word_in_common() {
+    fn related_lines_share_a_field_without_a_common_word() {
         let of = |text: &str, language| fields(content_words(text).iter(), language);
         for (language, one, same, other) in [
             (Language::En, "You sold him for forty pounds.", "It’s dear, for a bed.", "My bees would have told you."),
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn every_field_has_a_bit_and_no_word_stands_in_many() {
+    fn every_field_has_a_bit_and_words_have_few_fields() {
         for language in Language::ALL {
             let marks = FIELDS.get(language);
             assert_eq!(marks.values().fold(0, |all, mark| all | mark).count_ones(), 24, "{language}");

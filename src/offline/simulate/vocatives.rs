@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_to_absent_people_are_cut() {
+    fn vocatives_of_absent_people_are_removed() {
         for (line, others, expected) in [
             ("Dilly! The short oar, and the twine.", &["Wick"][..], "The short oar, and the twine."),
             ("Aunt Kez, is he a lord?", &["Wick"], "Is he a lord?"),

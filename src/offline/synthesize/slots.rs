@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slots_are_filled_and_sentences_begin_in_capitals() {
+    fn slots_are_filled_and_sentences_are_capitalized() {
         let slots = Slots::from([("master", "the Warden".to_owned()), ("work", "raking salt".to_owned())]);
         for (frame, expected) in [
             ("{master} waits. {work} too?", "The Warden waits. Raking salt too?"),
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn nouns_have_their_article() {
+    fn nouns_get_the_right_article() {
         for (noun, expected) in [("ice staff", "an ice staff"), ("rake", "a rake"), ("hour glass", "an hour glass")] {
             assert_eq!(indefinite(noun), expected);
         }

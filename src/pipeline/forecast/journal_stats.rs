@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_journal_tells_more_than_an_assumption_once_it_has_enough() {
+    fn enough_measurements_replace_assumptions() {
         let mut measured = Measured::default();
         let expected = |measured: &Measured| measured.expected("writer", "simulate/direct", None);
         for _ in 0..ENOUGH - 1 {
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn every_length_belongs_to_an_ask() {
+    fn every_assumed_length_names_an_ask() {
         let asks: Vec<&str> = stages::answers().into_iter().map(|(ask, _)| ask).collect();
         for (ask, _) in LEAST {
             assert!(asks.contains(&ask), "no ask is called {ask}");

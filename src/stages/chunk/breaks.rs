@@ -111,7 +111,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn quotations_are_told_mark_by_mark(text in "[a-z ，。“”「」『』\"＂䀌㼂]{0,90}", open: bool) {
+        fn open_quotations_are_tracked_by_their_marks(text in "[a-z ，。“”「」『』\"＂䀌㼂]{0,90}", open: bool) {
             let told = text.chars().fold(open, |open, c| match c {
                 '"' | '＂' => !open,
                 '“' | '「' | '『' => true,
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn short_lines_without_blanks_are_paragraphs_each() {
+    fn short_unseparated_lines_are_paragraphs() {
         let talk = "“谁在外头？”老周问。\n“我。”\n他没有再说话。\n\n".repeat(9);
         assert_eq!(paragraph_ends(&talk).len(), 27);
         let wrapped = "The mill stood still that night, and the river\nwent by it under a sky that nobody looked\nat. So it went on.\n\n";

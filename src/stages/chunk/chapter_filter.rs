@@ -206,7 +206,7 @@ mod tests {
     const PROSE: &str = "It rained on the weir all that night, and nobody slept.\n\n";
 
     #[test]
-    fn choices_are_read_as_people_write_them() {
+    fn chapter_selections_are_parsed() {
         for (text, shown) in [
             ("1-12", "1-12"),
             (" 7 ", "7"),
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn chapters_are_taken_and_the_rest_is_named() {
+    fn unselected_chapters_are_rejected() {
         let text = format!(
             "Rain\n\nPART ONE\n\nChapter 1\n\nMud. {PROSE}Chapter 2\n\nSun. {PROSE}PART TWO\n\nChapter 1\n\nAsh. {PROSE}EPILOGUE\n\nOak. {PROSE}"
         );
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn chinese_chapters_are_taken_alike() {
+    fn chinese_chapters_are_selected_the_same_way() {
         let told = "河上无风，水车不动，守夜的人都睡了。\n";
         let text =
             format!("河灯\n楔子\n{told}第一回　看灯\n{told}第二回　听雨\n{told}第三回　过河\n{told}尾声\n{told}");
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn chunks_of_chosen_chapters_do_not_touch_over_what_is_left_out() {
+    fn chunks_do_not_span_unselected_chapters() {
         let text = (1..=9).map(|n| format!("Chapter {n}\n\n{}", PROSE.repeat(9))).collect::<Vec<_>>().concat();
         let mut book = read("rain.txt", text.as_bytes(), None).expect("reads");
         let chapters = chapters(&book);
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_behind_the_book_is_an_error_that_counts() {
+    fn a_range_beyond_the_last_chapter_is_an_error_with_the_count() {
         let text = format!("Chapter 1\n\n{PROSE}Chapter 2\n\n{PROSE}");
         let error = chosen("rain.txt", &text, "1, 3-5").expect_err("no such chapter");
         assert!(error.contains("`rain.txt`") && error.contains("3-5") && error.contains('2'), "{error}");
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_format_marks_is_cut_at_the_borders() {
+    fn boilerplate_is_clipped_to_the_selected_range() {
         let mark = |start, end| Boilerplate { start, end, kind: BoilerplateKind::Contents, detail: String::new() };
         let mut book = Book { boilerplate: vec![mark(0, 4), mark(5, 30), mark(12, 12)], ..Book::default() };
         leave_out(&mut book, 10, 20, 2, 2);

@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chunk_is_named_after_the_chapter_that_it_begins_with() {
+    fn a_chunk_is_named_after_its_first_chapter() {
         for (text, name) in [
             (format!("Chapter 1\n\nOh.\n\nChapter 2\n\n{}", prose(300)), "Chapter 1"),
             (format!("PART ONE\n\nChapter 1\n\nOh.\n\nChapter 2\n\n{}", prose(300)), "Chapter 1"),
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_avoids_an_open_quotation_and_seeks_a_border() {
+    fn a_cut_avoids_open_quotations_and_prefers_scene_breaks() {
         let speech = "“It went on.\n\n“And on.\n\n“And on again and again,” he said.\n\n";
         let text = format!("{}{}{}", prose(500), speech.repeat(3), prose(500));
         for chunk in cut(&text, 600).0 {
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_longer_than_any_chapter_is_cut_in_blocks() {
+    fn very_long_text_is_cut_into_blocks() {
         for (part, ending) in
             [("The mill stood still.\n\n", "\n\n"), ("水车不动。", "。"), ("water ", " "), ("water", "")]
         {
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_around_the_story_is_rejected_with_its_place() {
+    fn text_around_the_story_is_rejected_with_its_offsets() {
         let text = format!(
             "Rain\n\nby nobody\n\nPREFACE\n\nI wrote it.\n\nChapter 1\n\n{0}Chapter 2\n\n{0}APPENDIX\n\nA map.\n\n*** END OF THE PROJECT GUTENBERG EBOOK RAIN ***\nlicence\n",
             prose(300)
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn a_story_without_headings_is_whole() {
+    fn a_story_without_headings_is_kept_completely() {
         let (chunks, rejects) = cut(&prose(300), 8000);
         assert_eq!((chunks.len(), rejects.len(), chunks[0].chapter.as_str()), (1, 0, ""));
         let (chunks, rejects) = cut(&format!("{}EPILOGUE\n\n{}", prose(3000), prose(100)), 8000);
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_and_its_first_chapter_begin_together() {
+    fn a_part_starts_with_its_first_chapter() {
         let text = format!("PART ONE\n\nChapter 1\n\n{0}PART TWO\n\nChapter 2\n\n{0}", prose(900));
         let (chunks, _) = cut(&text, 1000);
         assert_eq!(chunks.iter().map(|chunk| chunk.chapter.as_str()).collect::<Vec<_>>(), ["Chapter 1", "Chapter 2"]);
@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn counted_tokens_hold_the_bound_as_estimated_ones_do() {
+    fn counted_and_estimated_tokens_stay_within_the_limit() {
         let en =
             "“Who is there?” said the miller.\n/ Nobody answered; nobody ever did, on such a night.\n\n".repeat(90);
         let zh = "　　“谁在外头？”老周问。\n　　“我。”他没有再说话，只把信放在炉子旁边。\n".repeat(90);
@@ -436,7 +436,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_chunks_leave_out_stands_in_rejects(text in page(), max in 40_u32..400) {
+        fn text_outside_chunks_is_in_rejects(text in page(), max in 40_u32..400) {
             let Ok(book) = read("a.html", text.as_bytes(), None) else { return Ok(()) };
             let chapters = chapters(&book);
             let (chunks, rejects) = chunk(&book, &chapters, &params(max));
@@ -455,7 +455,7 @@ mod tests {
         }
 
         #[test]
-        fn chunks_are_the_story_within_the_bound(text in paragraphs(), max in 40_u32..400, share in 0.0..1.0_f64, tokenizer in tokenizers()) {
+        fn chunks_cover_the_story_within_the_limit(text in paragraphs(), max in 40_u32..400, share in 0.0..1.0_f64, tokenizer in tokenizers()) {
             let Ok(book) = read("a.txt", text.as_bytes(), None) else { return Ok(()) };
             let chapters = chapters(&book);
             let params = Params { max_tokens: max, min_fill: share, tokenizer, ..Params::default() };

@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn small_shares_and_sums_are_not_nothing() {
+    fn small_shares_and_sums_are_not_shown_as_zero() {
         assert_eq!((percent(1, 1000), percent(0, 0), percent(1, 2)), ("< 1 %".into(), "0 %".into(), "50 %".into()));
         assert_eq!(
             (dollars(None), dollars(Some(0.0)), dollars(Some(0.0012))),

@@ -131,7 +131,7 @@ mod tests {
     use super::{ColumnError, Lists, number, share};
 
     #[test]
-    fn shares_keep_six_decimals_and_nothing_else() {
+    fn shares_are_rounded_to_six_decimals() {
         let shares = [0.1 + 0.2, 2.0 / 3.0, -0.0, f64::NAN, f64::INFINITY];
         let items: Vec<&f64> = shares.iter().collect();
         let column = share("share", &items, |share| *share);
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_beyond_int32_is_an_error_and_no_null() {
+    fn a_number_beyond_int32_is_an_error() {
         let (fits, too_large) = (i32::MAX as u32, i32::MAX as u32 + 1);
         assert_eq!(number("start", &[&fits], |n| *n).unwrap().i32().unwrap().get(0), Some(i32::MAX));
         let error = number("start", &[&fits, &too_large], |n| *n).unwrap_err();
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_lie_end_to_end() {
+    fn lists_are_stored_contiguously() {
         let lists = [vec!["甲".to_owned(), "b".to_owned()], vec![], vec!["丙".to_owned()]];
         let column = Lists::new(lists.iter().map(Vec::as_slice)).strings("lines").unwrap();
         let column = column.list().unwrap();

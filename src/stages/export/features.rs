@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn types_of_others_have_the_names_that_readers_know() {
+    fn foreign_types_have_the_names_that_readers_know() {
         let named = |kind: &DataType| {
             let column = Column::new_empty("x".into(), kind);
             features(&DataFrame::new(0, vec![column]).unwrap(), 0)
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn in_how_many_frames_rows_come_makes_no_difference() {
+    fn the_number_of_frames_does_not_change_the_features() {
         let all = records().characters;
         let characters = |characters: &[Character]| {
             let records = Records { characters: characters.to_vec(), ..Records::default() };
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn meanings_are_those_of_the_records() {
+    fn column_descriptions_come_from_the_records() {
         let tables = built(&records()).unwrap();
         let note = |table: usize, path: &str| {
             let notes = notes(tables[table].table.config, &tables[table].frame);

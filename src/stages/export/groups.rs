@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_no_row_that_is_left_out() {
+    fn an_unreadable_row_is_an_error() {
         let scene = records().scenes.remove(0);
         let rows = (0..2 * STEP).map(|n| match n {
             STEP => Err(ExportError::Number { config: "scenes", column: "end", value: 1 }),

@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_is_found_and_written_again_and_nothing_else_is() {
+    fn a_marked_block_is_replaced_and_the_rest_is_kept() {
         let text = format!("前文\n{}\n后文\n", marked("counts:samples", "3 rows"));
         assert_eq!(blocks(&text, "counts:"), [("counts:samples", Ok("3 rows\n"))]);
         let other = replaced(&text, "counts:samples", "四行\n").unwrap().expect("the block exists");
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_of_others_are_no_places() {
+    fn other_comments_are_not_markers() {
         for comment in [
             "<!-- dramaturg: see our wiki -->",
             "<!-- dramaturg:说明 -->",
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn half_a_place_and_two_of_one_name_are_told() {
+    fn an_unclosed_marker_and_a_duplicate_one_are_errors() {
         let text = format!("a\n{}", marked("x", "b"));
         let half = text.replace("<!-- /dramaturg:x -->", "");
         assert_eq!(

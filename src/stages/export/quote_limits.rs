@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_stretch_of_a_book_is_cut_and_all_else_stays() {
+    fn a_long_quotation_is_cut_and_other_text_is_kept() {
         let said =
             "She asks him: “Who is there?” said Hannah, and she held up the lamp so that the whole of it. He left.";
         assert_eq!(shortened(said, 30), "She asks him: “Who is there?” said Hann[…] it. He left.");
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn another_wrapping_or_other_marks_hide_nothing() {
+    fn wrapping_and_punctuation_do_not_hide_a_quotation() {
         for text in [
             "IT RAINED ON THE WEIR ALL THAT NIGHT -- AND NOBODY IN THE MILL SLEPT",
             "It rained on\n  the weir all that\n  night and nobody in the mill slept.",
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn no_stretch_that_stays_is_longer_than_allowed() {
+    fn no_remaining_quotation_exceeds_the_limit() {
         for (book, mark) in [(EN, ' '), (ZH, '，')] {
             let chars: Vec<char> = book.chars().collect();
             for bound in [20, 25, 40] {
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_of_the_books_own_text_stay_out_and_their_places_stay() {
+    fn book_text_columns_are_null_and_offsets_are_kept() {
         let params = Params { include_book_text: false, canary: Some("canary 1234".into()), ..Params::default() };
         let mut rights = QuoteLimits::new(&params, 1);
         let records = records();
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn silent_rights_change_nothing() {
+    fn without_quote_limits_nothing_changes() {
         let frame = Scene::frame(&records().scenes).unwrap();
         let rights = QuoteLimits::new(&Params::default(), 0);
         assert_eq!(QuoteLimits::longest(&Params::default()), None);

@@ -293,7 +293,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn the_card_tells_what_is_alike_across_sides() {
+    fn the_card_reports_the_overlap_of_train_and_test() {
         let tally = RoleTally {
             roles: 9,
             held_out: 1,

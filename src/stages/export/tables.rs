@@ -474,7 +474,7 @@ mod tests {
     }
 
     #[test]
-    fn every_table_has_its_columns_in_their_order_and_types() {
+    fn every_table_has_the_documented_columns_and_types() {
         let tables = built(&records()).unwrap();
         let configs: Vec<(&str, &str)> = tables.iter().map(|built| (built.table.config, built.table.split)).collect();
         let of_contract = [
@@ -517,7 +517,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_survive_parquet_whole() {
+    fn tables_round_trip_through_parquet() {
         for Built { table, frame } in built(&records()).unwrap() {
             let (bytes, read) = through_parquet(&frame);
             assert!(frame.equals_missing(&read), "{}: {frame} and {read}", table.config);
@@ -526,7 +526,7 @@ mod tests {
     }
 
     #[test]
-    fn nested_chinese_text_stays_in_its_place() {
+    fn nested_chinese_text_round_trips() {
         let tables = built(&records()).unwrap();
         let conversations = through_parquet(&tables[1].frame).1;
         let turns = conversations.column("turns").unwrap().list().unwrap().get_as_series(1).unwrap();
@@ -542,7 +542,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_absent_is_null_and_an_empty_list_is_empty() {
+    fn missing_values_are_null_and_empty_lists_are_empty() {
         let tables = built(&records()).unwrap();
         let value = |table: usize, name: &str, row: usize| tables[table].frame.column(name).unwrap().get(row).unwrap();
         assert!(value(0, "target", 0).is_null());
@@ -563,7 +563,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_sorted_whatever_their_order() {
+    fn rows_are_sorted_regardless_of_input_order() {
         let one = records();
         let mut other = one.clone();
         other.samples.reverse();

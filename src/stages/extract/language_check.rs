@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn another_language_is_told_by_its_letters() {
+    fn another_language_is_recognized_by_its_letters() {
         for (text, language, expected) in [
             ("Anna asks Boris who took the stones away.", Language::En, false),
             ("陆平向周老七打听磨盘的去处。", Language::Zh, false),

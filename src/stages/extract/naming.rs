@@ -110,7 +110,7 @@ mod tests {
     use crate::stages::extract::fixtures::{EN, EN_PEOPLE, ZH, ZH_PEOPLE, attribution, facts};
 
     #[test]
-    fn a_name_becomes_the_persons_or_nobodys() {
+    fn a_name_resolves_to_one_character_or_none() {
         type Cases = &'static [(&'static str, Option<&'static str>)];
         let cases: [(Language, Cases); 2] = [
             (

@@ -50,7 +50,7 @@ async fn whole(language: Language, params: &Params) -> (Extracted, Vec<Record>) 
 }
 
 #[tokio::test]
-async fn an_english_scene_is_made_of_the_books_own_words() {
+async fn an_english_scene_uses_the_text_of_the_book() {
     let (extracted, records) = whole(Language::En, &Params::default()).await;
     assert!(extracted.rejects.is_empty(), "{:?}", extracted.rejects);
     let [scene] = &extracted.scenes[..] else { panic!("{:?}", extracted.scenes) };
@@ -85,7 +85,7 @@ async fn an_english_scene_is_made_of_the_books_own_words() {
 }
 
 #[tokio::test]
-async fn a_chinese_scene_is_made_of_the_books_own_words() {
+async fn a_chinese_scene_uses_the_text_of_the_book() {
     let (extracted, _) = whole(Language::Zh, &Params::default()).await;
     let [scene] = &extracted.scenes[..] else { panic!("{extracted:?}") };
     let speech = scene.dialogue[0].speech.as_deref();
@@ -105,7 +105,7 @@ async fn a_chinese_scene_is_made_of_the_books_own_words() {
 }
 
 #[tokio::test]
-async fn a_chunk_without_talk_leaves_a_reject() {
+async fn a_chunk_without_dialogue_leaves_a_reject() {
     let (extracted, records) = whole(Language::En, &Params { min_utterances: 9, ..Params::default() }).await;
     assert!(extracted.scenes.is_empty());
     assert_eq!((extracted.rejects[0].id.as_str(), extracted.rejects[0].reason.name()), ("a-book/0", "no_scene"));
@@ -113,7 +113,7 @@ async fn a_chunk_without_talk_leaves_a_reject() {
 }
 
 #[tokio::test]
-async fn a_scene_cut_off_by_a_chunk_goes_on_in_the_next() {
+async fn a_scene_cut_by_a_chunk_boundary_continues_in_the_next_chunk() {
     for language in Language::ALL {
         let (text, book) = book(language);
         let cut = book.attribution.paragraphs[5].start;
@@ -145,7 +145,7 @@ fn drafts(language: Language, dialogue: Vec<FoundLine>) -> (BookIndex, Draft) {
 }
 
 #[test]
-fn invented_lines_are_told_from_true_ones() {
+fn invented_lines_are_detected() {
     let true_en = ["Is anybody there?", "There is nobody here but me.", "Then you are the miller.", "Ask the mayor."];
     let true_zh = ["里头有人么？", "只有我一个。", "那你便是主人了。", "你去问知县。"];
     for (language, names, lines) in
@@ -177,7 +177,7 @@ fn invented_lines_are_told_from_true_ones() {
 }
 
 #[test]
-fn what_is_no_scene_has_its_reason() {
+fn every_rejected_draft_has_its_reason() {
     let reason = |dialogue| {
         let (book, draft) = drafts(Language::En, dialogue);
         draft.reject_reason(&Params::default(), &book).map(|reject| reject.reason)
@@ -202,7 +202,7 @@ fn what_is_no_scene_has_its_reason() {
 }
 
 #[test]
-fn a_description_may_shorten_names_and_tell_of_strangers() {
+fn a_description_may_shorten_names_and_mention_other_people() {
     let told = |language, cast: &[&str], names: &[&str]| {
         let (book, mut draft) = drafts(language, Vec::new());
         draft.characters = cast.iter().map(|&name| name.to_owned()).collect();
@@ -226,7 +226,7 @@ fn a_description_may_shorten_names_and_tell_of_strangers() {
 }
 
 #[test]
-fn what_is_known_is_not_noted_again() {
+fn known_facts_are_not_repeated_in_the_notes() {
     use crate::llm::Ask as _;
     let prompts = crate::prompt::Prompts::new(crate::stages::prompts(), &BTreeMap::new())
         .expect("the templates are embedded and tested");
@@ -253,7 +253,7 @@ fn what_is_known_is_not_noted_again() {
 }
 
 #[tokio::test]
-async fn prompts_read_as_they_did() {
+async fn prompts_match_their_snapshots() {
     for language in Language::ALL {
         let (_, records) = whole(language, &Params::default()).await;
         let rendered: Vec<String> = records

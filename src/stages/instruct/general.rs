@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn appendix_d_3_instructions_are_de_duplicated_whatever_their_order() {
+    fn appendix_d_3_instructions_are_deduplicated_in_any_order() {
         let given = [
             instruction("Name three rivers of Europe.", "Rhine, Loire, Po."),
             instruction("Name three rivers of Europe!", "Elbe, Don, Po."),
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn the_language_is_that_of_what_is_asked_for() {
+    fn the_language_is_that_of_the_instruction() {
         for (text, expected) in [
             ("把“The early bird catches the worm.”译成中文。", Language::Zh),
             ("Translate “早起的鸟儿有虫吃，晚起的鸟儿没虫吃。” into English.", Language::En),
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn appendix_d_3_no_more_instructions_are_taken_than_wanted() {
+    fn appendix_d_3_at_most_max_instructions_are_used() {
         let given = [
             instruction("Why is the sky blue?", "Air."),
             instruction("Name a river.", "The Po."),
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn section_3_2_the_nearest_exchanges_come_last() {
+    fn section_3_2_the_most_similar_exchanges_come_last() {
         let acts = [act(&[
             "Bo: Is the lamp lit?",
             "Ann: The lamp is lit and the oil is low.",

@@ -121,7 +121,7 @@ fn the_figures_are_the_papers() {
 }
 
 #[test]
-fn a_role_is_worked_on_offline_in_both_languages() {
+fn offline_role_data_is_made_in_both_languages() {
     for language in Language::ALL {
         let made = worked(&small(), language, &Arc::default());
         assert_eq!(made.rejects, [], "{language}");
@@ -191,7 +191,7 @@ fn appendix_d_2_described_without_the_name_then_addressed() {
 }
 
 #[test]
-fn a_second_look_asks_nothing_and_draws_differ() {
+fn a_second_run_makes_no_calls_and_all_draws_differ() {
     let journal: Arc<Memory> = Arc::default();
     let made = worked(&small(), Language::Zh, &journal);
     let count = journal.0.lock().unwrap().len();

@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_shipped_table_has_the_five() {
+    fn the_default_table_has_the_five_dimensions() {
         let dimensions = dimensions(None).expect("the table is embedded and tested");
         let codes: Vec<_> = dimensions.iter().map(|dimension| dimension.code.as_str()).collect();
         assert_eq!(codes, ["CR", "FR", "RR", "CA", "PA"]);
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_faulty_table_is_an_error() {
+    fn an_invalid_dimension_table_is_an_error() {
         let row = |code: &str, strategy: &str| {
             format!(
                 "[[dimension]]\ncode = '{code}'\nname = {{ en = 'n', zh = '名' }}\ndefinition = {{ en = 'd', zh = '义' }}\n\

@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_score_is_turned_back_with_the_order() {
+    async fn the_score_is_mirrored_for_the_reversed_order() {
         let table = dimensions(None).expect("the table is embedded and tested");
         for language in Language::ALL {
             let mut orders = [0, 0];
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_judge_who_likes_a_place_is_no_judge_in_both_orders() {
+    async fn position_bias_cancels_out_in_both_orders() {
         let table = dimensions(None).expect("the table is embedded and tested");
         let params = Params { both_orders: true, ..Params::default() };
         for language in Language::ALL {
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_threshold_keeps_the_source() {
+    async fn the_source_reply_is_kept_up_to_the_threshold() {
         let table = dimensions(None).expect("the table is embedded and tested");
         let judge = judge(Some(&answer("CA", 3)));
         for (keep_source, kept) in [(3, Candidate::Source), (2, Candidate::Base)] {
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_answer_outside_of_the_table_is_no_answer() {
+    async fn an_unknown_dimension_or_score_is_a_bad_reply() {
         let table = dimensions(None).expect("the table is embedded and tested");
         for (text, fault) in [(answer("XX", 2), "dimension"), (answer("CR", 0), "score"), (answer("CR", 6), "score")] {
             let error = select(&judge(Some(&text)), &Params::default(), &table, pair(Language::En), other).await;
@@ -349,13 +349,13 @@ mod tests {
     }
 
     #[test]
-    fn the_judge_is_asked() {
+    fn the_judge_prompt_matches_its_snapshot() {
         insta::assert_snapshot!("judge_en", rendered(Language::En, &Params::default()));
         insta::assert_snapshot!("judge_zh", rendered(Language::Zh, &Params { hint: true, ..Params::default() }));
     }
 
     #[test]
-    fn the_judges_schema_names_the_dimensions() {
+    fn the_judges_schema_lists_the_dimensions() {
         let table = dimensions(None).expect("the table is embedded and tested");
         let crate::llm::Shape::Json(schema) = pair(Language::En).ask(&Params::default(), &table, true).shape() else {
             panic!("a judgement is JSON");

@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn each_is_asked_in_its_language() {
+    fn prompts_are_in_the_language_of_the_scene() {
         for language in Language::ALL {
             let texts = Texts(language);
             insta::assert_snapshot!(format!("direct_{language}"), rendered(&texts.direct()));
@@ -404,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn the_director_is_told_who_is_not_heard_yet() {
+    fn the_director_sees_who_has_not_spoken_yet() {
         for (language, expected) in [(Language::En, "Not heard yet: Bob."), (Language::Zh, "还没开过口的：鲍勃。")]
         {
             let direct = Texts(language).direct();
@@ -416,7 +416,7 @@ mod tests {
 
     /// The first turn of a scene without a worldview, target, examples, motivations or original dialogue.
     #[test]
-    fn what_is_absent_leaves_no_trace() {
+    fn missing_inputs_leave_no_empty_sections() {
         for language in Language::ALL {
             let texts = Texts(language);
             let test = TestReply {
@@ -445,7 +445,7 @@ mod tests {
 
     /// Each prompt of a speaker extends its previous one except for the final turn block, for any target.
     #[test]
-    fn a_speakers_prompts_extend_one_another() {
+    fn later_prompts_of_a_speaker_extend_earlier_ones() {
         for language in Language::ALL {
             let texts = Texts(language);
             let turns = |name: &String| {
@@ -483,7 +483,7 @@ mod tests {
     }
 
     #[test]
-    fn the_directors_schema_names_the_choices() {
+    fn the_directors_schema_lists_the_candidates() {
         for (may_end, expected) in [(true, json!(["Ann", "Bob", "END"])), (false, json!(["Ann", "Bob"]))] {
             let Shape::Json(schema) = (Direct { may_end, ..Texts(Language::En).direct() }).shape() else {
                 panic!("a direction is JSON");
@@ -495,7 +495,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_says_something_itself() {
+    fn a_reply_must_contain_speech_or_action_of_its_speaker() {
         for (language, answer, passes) in [
             (Language::En, "Tess: Hello.", true),
             (Language::En, "Ann: Hello.", false),

@@ -143,7 +143,7 @@ mod tests {
     use crate::stages::synthesize::names::clash;
 
     #[test]
-    fn a_borrowed_name_is_known_without_a_model() {
+    fn a_famous_name_is_recognized_without_a_model() {
         let namesake = |name: &str, language| {
             let ask = FindKnownFigures { language, name: name.to_owned(), sheet: String::new() };
             ask.namesake().map(|found| found.figures[0].name.clone())
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_verdict_needs_its_reason() {
+    fn a_verdict_needs_a_reason() {
         let ask = FindKnownFigures { language: Language::En, name: "Orrie".to_owned(), sheet: String::new() };
         let figure = |shared: &str| KnownFigure {
             name: "Captain Ahab".to_owned(),
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_one_list_do_not_clash() {
+    fn names_of_known_figures_do_not_clash() {
         for names in [&KNOWN.en, &KNOWN.zh] {
             assert!(names.len() >= 60);
             for (index, name) in names.iter().enumerate() {

@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_books_are_not_given_again() {
+    fn names_from_the_books_are_not_reused() {
         for (language, name, plain, namesakes, others) in [
             (
                 Language::En,
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_of_a_name_forbids_it_where_it_costs_many_scenes() {
+    fn a_partly_shared_name_is_rejected_if_it_excludes_many_scenes() {
         for (language, name, part) in [(Language::En, "Hester Quill", "Hester"), (Language::Zh, "贾宝玉", "宝玉")]
         {
             let invented = [made_up(language, name, &["x"])];
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_profile_is_found_though_its_book_tells_it_in_pieces() {
+    fn a_profile_spread_over_scenes_is_matched() {
         for (language, values, other) in [
             (
                 Language::En,

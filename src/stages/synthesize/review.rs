@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_verdict_needs_its_faults() {
+    fn a_negative_verdict_needs_faults() {
         for language in Language::ALL {
             let ask = Review { language, step: "synthesize/world", input: String::new(), output: String::new() };
             for (verdict, faults, right) in [

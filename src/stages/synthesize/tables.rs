@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_have_a_slot_that_no_other_world_fills_alike() {
+    fn every_frame_has_a_slot_specific_to_its_world() {
         for language in Language::ALL {
             let tables = Tables::of(language);
             let frames = tables.temperaments.iter().flat_map(|temperament| &temperament.frames);

@@ -50,7 +50,7 @@ fn worlds(seed: u64, language: Language, worlds: u32, requested: u32, avoid: &[S
 }
 
 #[test]
-fn offline_characters_are_whole_and_differ() {
+fn offline_characters_are_complete_and_different() {
     for language in Language::ALL {
         for seed in 0..6 {
             let characters = worlds(seed, language, 12, 2, &[]);
@@ -108,7 +108,7 @@ fn many_people_of_one_world_differ() {
 }
 
 #[test]
-fn fewer_wanted_are_the_first_of_more() {
+fn a_smaller_count_is_a_prefix_of_a_larger_one() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let params = Params { characters_per_world: 3, ..Params::default() };
     for language in Language::ALL {
@@ -170,7 +170,7 @@ impl Journal for Slow {
 }
 
 #[test]
-fn a_call_that_has_begun_is_kept_and_counted_when_others_may_not_begin() {
+fn a_started_call_is_kept_when_the_budget_stops_others() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     for language in Language::ALL {
         for max in 1..8 {
@@ -202,7 +202,7 @@ fn names_to_avoid_are_avoided() {
 }
 
 #[test]
-fn a_lost_world_is_a_reject_and_an_end_of_the_run_an_error() {
+fn a_failed_world_is_a_reject_and_a_fatal_error_ends_the_run() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let budget = Budget { max_calls: Some(1), ..Budget::default() };
     let session = Arc::new(Session::new(1, prompts(), Arc::new(Memory::default()), budget, false));
@@ -245,7 +245,7 @@ fn made<A: OfflineAnswer>(ask: &A) -> A::Answer {
 }
 
 #[test]
-fn faults_of_answers_are_told() {
+fn faults_of_answers_are_reported() {
     for (language, other, used_names) in
         [(Language::En, "一个人。", "jim hawkins"), (Language::Zh, "Somebody.", "宝玉")]
     {
@@ -286,7 +286,7 @@ fn faults_of_answers_are_told() {
 }
 
 #[test]
-fn schemas_are_narrowed_to_what_is_possible() {
+fn schemas_are_narrowed_to_valid_values() {
     let (ask, sheets) = sheets(Language::En);
     let crate::llm::Shape::Json(schema) = ask.shape() else { panic!("JSON") };
     assert_eq!(schema["properties"]["characters"]["minItems"], 2);
@@ -319,7 +319,7 @@ fn visibility_follows_the_paper() {
 }
 
 #[test]
-fn a_sheet_has_keys_of_its_own_with_who_may_see_them() {
+fn a_sheet_has_custom_keys_with_visibility() {
     for (language, [debt, scar, fixed, foreign]) in
         [(Language::En, ["Debt ", "scar", "Memory", "性别"]), (Language::Zh, ["旧债 ", "疤", "难忘之事", "gender"])]
     {
@@ -357,7 +357,7 @@ fn a_sheet_has_keys_of_its_own_with_who_may_see_them() {
 }
 
 #[test]
-fn further_worlds_are_others() {
+fn additional_worlds_differ() {
     for language in Language::ALL {
         for world in 0..3 {
             let all: Vec<WorldNumber> =
@@ -383,7 +383,7 @@ fn rendered<A: Ask>(ask: &A) -> String {
 }
 
 #[test]
-fn a_world_is_asked_for_again_with_its_faults() {
+fn a_world_is_requested_again_with_its_faults() {
     let draft = Some(Draft { text: "旧稿".to_owned(), faults: vec!["太短".to_owned()] });
     let ask =
         MakeWorld { language: Language::Zh, sparks: Sparks::draw(1, Language::Zh, WorldNumber::planned(0)), draft };
@@ -421,7 +421,7 @@ fn a_world_is_asked_for_again_with_its_faults() {
 }
 
 #[test]
-fn every_step_shows_what_it_has_to_go_by() {
+fn every_prompt_contains_the_inputs_of_its_step() {
     let holds = |text: &str, parts: &[&str]| {
         for part in parts {
             assert!(text.contains(part), "`{part}` is not in {text}");
@@ -514,7 +514,7 @@ impl Step for Careless {
 }
 
 #[test]
-fn a_faulted_step_is_asked_again_until_it_is_good_or_enough() {
+fn a_step_is_refined_until_it_is_good_or_the_limit_is_reached() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     for (deaf, max, begins, calls) in [(false, 2, "A world", 4), (true, 2, "bad 2", 5), (false, 0, "bad 0", 1)] {
         let journal = Arc::default();
@@ -576,7 +576,7 @@ impl Step for Borrower {
 }
 
 #[test]
-fn a_known_figure_is_made_anew() {
+fn a_character_that_resembles_a_known_figure_is_replaced() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     for (stubborn, expected) in [(false, false), (true, true)] {
         let journal = Arc::default();

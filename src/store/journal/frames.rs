@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_of_a_damaged_file_is_read() {
+    fn the_rest_of_a_damaged_file_is_read() {
         let folder = tempfile::tempdir().unwrap();
         let [plain, compressed] = ["a.jsonl", "a.jsonl.zst"].map(|name| folder.path().join(name));
         let lines: Vec<String> =

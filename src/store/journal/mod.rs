@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn records_are_found_as_they_were_now_and_later() {
+    fn records_are_found_before_and_after_reopening() {
         let (_folder, path) = folder();
         let records = [record("a", &[LONG]), record("b", &[LONG, "再见"])];
         let bytes = written(&path, &records);
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_paid_is_known_from_the_beginning_on() {
+    fn the_usage_of_earlier_processes_is_known_at_the_start() {
         let (_folder, path) = folder();
         let reply = Reply { text: "}},\"usage\":{\"prompt\":9},\"model\":\"x\"".to_owned(), ..Reply::default() };
         let other = Record { model: "作者“\"".to_owned(), reply, ..record("b", &[LONG]) };
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_record_of_a_key_counts() {
+    fn the_last_record_of_a_key_is_used() {
         let (_folder, path) = folder();
         let second = Record { latency_ms: 18, ..record("a", &[LONG]) };
         written(&path, &[record("a", &[LONG]), second.clone()]);
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn a_torn_tail_is_cut_wherever_it_tore() {
+    fn an_incomplete_last_line_is_removed() {
         let (_folder, path) = folder();
         let bytes = written(&path, &[record("a", &[LONG]), record("b", &[LONG, &LONG.repeat(2)])]);
         let whole: usize = lines(&bytes)[..4].iter().map(|line| line.len()).sum();
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_line_costs_the_records_that_need_it() {
+    fn a_damaged_line_loses_only_the_records_that_need_it() {
         let (_folder, path) = folder();
         let records = [record("a", &[LONG]), record("b", &["short"]), record("c", &[LONG])];
         let bytes = written(&path, &records);
@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_are_minded() {
+    fn headers_are_checked() {
         let (_folder, path) = folder();
         for (text, error) in [
             (
@@ -523,7 +523,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_full_is_closed_and_compressed() {
+    fn a_full_segment_is_closed_and_compressed() {
         let (_folder, path) = folder();
         let records = twenty();
         let journal = small(&path);
@@ -563,7 +563,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crash_at_any_step_of_closing_a_segment_costs_nothing() {
+    fn a_crash_while_closing_a_segment_loses_nothing() {
         let (_folder, path) = folder();
         let records = twenty();
         let options = JournalOptions { segment_bytes: u64::MAX, ..SMALL };
@@ -615,7 +615,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_in_a_compressed_segment_costs_what_stood_there() {
+    fn damage_in_a_compressed_segment_loses_only_the_damaged_records() {
         let (_folder, path) = folder();
         let records = twenty();
         let journal = small(&path);
@@ -640,7 +640,7 @@ mod tests {
     }
 
     #[test]
-    fn no_segment_goes_missing_without_a_word() {
+    fn a_missing_segment_is_an_error() {
         let (_folder, path) = folder();
         let journal = small(&path);
         for record in twenty() {
@@ -667,7 +667,7 @@ mod tests {
     }
 
     #[test]
-    fn a_journal_of_one_file_goes_on_in_segments() {
+    fn a_single_file_journal_continues_in_segments() {
         let (_folder, path) = folder();
         let records = twenty();
         let bytes = written(&path, &records[..5]);
@@ -682,7 +682,7 @@ mod tests {
     }
 
     #[test]
-    fn foreign_lines_stay_and_are_counted() {
+    fn foreign_lines_are_kept_and_counted() {
         let (_folder, path) = folder();
         let records = twenty();
         written(&path, &records[..1]);

@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn no_scene_takes_another_s_place_unasked() {
+    fn a_scene_is_replaced_only_on_request() {
         let folder = tempfile::tempdir().unwrap();
         let pool = Pool::open(folder.path()).unwrap();
         let path = |name: &str| folder.path().join("custom").join(name);
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_by_hand_is_left_alone() {
+    fn a_handwritten_list_is_not_modified() {
         let folder = tempfile::tempdir().unwrap();
         let pool = Pool::open(folder.path()).unwrap();
         let text = format!("[{},\n {}]", own("a", "1", false).text, own("b", "1", false).text);

@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn edits_and_custom_scenes_win() {
+    fn edits_and_custom_scenes_take_precedence() {
         let (_folder, pool) = pool();
         pool.write_book("b", &[scene("b@2", "b", "book"), scene("b@1", "b", "book")]).unwrap();
         pool.write_book("a", &[scene("a@1", "a", "book"), scene("a@2", "a", "book")]).unwrap();
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_who_stands_beside_the_scenes() {
+    fn alias_files_are_stored_with_the_scenes() {
         let (_folder, pool) = pool();
         assert_eq!(pool.aliases("石头记").unwrap(), None);
         pool.write_book("石头记", &[]).unwrap();
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_name_file_and_line() {
+    fn errors_name_file_and_line() {
         let good = serde_json::to_string(&scene("x", "a", "x")).unwrap();
         let toml = toml::to_string(&scene("x", "a", "x")).unwrap();
         for (name, text, told) in [

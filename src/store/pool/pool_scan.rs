@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_found_whatever_ends_them() {
+    fn lines_are_found_with_any_line_ending() {
         assert_eq!(read("a.jsonl", b""), []);
         assert_eq!(read("a.jsonl", b"\n \r\n\xef\xbb\xbf\n"), []);
         let text = "\u{feff}一\r\n\r\n\n{二}\u{2028}\n三";
@@ -384,7 +384,7 @@ mod tests {
     /// Tests lines of many lengths, some longer than a segment, that end at different offsets around segment
     /// boundaries.
     #[test]
-    fn segments_lose_no_line_and_count_them() {
+    fn no_line_is_lost_between_segments() {
         let segment = usize::try_from(SEGMENT).unwrap();
         for lengths in [
             vec![segment - 1, 0, 3, segment, segment + 1, 5],
@@ -404,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_and_single_scenes_have_their_places() {
+    fn scenes_in_lists_have_their_positions() {
         let found = read("a.json", "\u{feff}[{\"名\":1}, {\"b\":\n2},\n  {\"c\":3}]".as_bytes());
         assert_eq!(found, [(1, 1, ok("{\"名\":1}")), (1, 10, ok("{\"b\":\n2}")), (3, 2, ok("{\"c\":3}"))]);
         assert_eq!(read("a.json", b"[]"), []);
@@ -416,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_file_is_told_and_the_rest_is_read() {
+    fn an_unreadable_file_is_reported_and_the_rest_is_read() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         for name in ["a.jsonl", "b.json"] {

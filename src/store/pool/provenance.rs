@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_somebody_else_wrote_is_kept() {
+    fn an_edited_file_is_kept() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("石头记.jsonl");
         let replaced = |bytes: &str| replace(&path, bytes.as_bytes()).unwrap();
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_without_a_record_is_nobody_knows_whose() {
+    fn a_file_without_a_record_is_kept() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.jsonl");
         fs::write(&path, "old\n").unwrap();
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crash_between_two_steps_makes_no_file_a_person_s() {
+    fn a_crash_does_not_make_a_file_look_edited() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.jsonl");
         let [old, new] = ["old\n", "new\n"].map(|text| blake3::hash(text.as_bytes()).to_hex().to_string());

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_come_first_and_equals_in_order() {
+    fn results_are_sorted_by_score_then_position() {
         let index = Index::new(&EN);
         assert_eq!(places(&index.nearest("who paid the ferryman in the night", 5)), [0, 3, 1, 4]);
         assert_eq!(places(&index.nearest("who paid the ferryman in the night", 1)), [0]);
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_found_in_an_empty_index() {
+    fn an_empty_index_has_no_results() {
         assert!(Index::new::<&str>(&[]).nearest("who", 3).is_empty());
     }
 

@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_character_goes_by_its_script() {
+    fn terms_are_split_by_the_script_of_each_character() {
         let terms = |text: &str| {
             let mut found = Vec::new();
             Terms::default().each(text, |term| found.push(term.to_owned()));

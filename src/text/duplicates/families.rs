@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::postings::{Postings, Search};
-use super::questions::Questions;
+use super::question_weights::Questions;
 use super::terms::to_u32;
 use super::threads::each;
 
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn threads_join_the_same_families() {
+    fn the_thread_count_does_not_change_the_families() {
         let questions: Vec<String> = (0..400)
             .map(|number| match number % 4 {
                 0 => format!("Where did you bury the old lamp of number {}?", number / 40),
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_alike_over_another_is_one_family() {
+    fn indirectly_similar_questions_are_one_family() {
         let questions = [
             "Where did you bury the old lamp?",
             "Who sold the ferry to the miller?",

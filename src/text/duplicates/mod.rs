@@ -15,9 +15,9 @@
 //! `postings` are therefore sorted so that a bound ends a search early without missing any match.
 
 mod families;
-mod greedy;
+mod kept_questions;
 mod postings;
-mod questions;
+mod question_weights;
 mod share;
 mod terms;
 mod threads;
@@ -27,7 +27,7 @@ pub use families::families;
 use std::num::NonZeroUsize;
 
 use postings::{Postings, Search};
-use questions::Questions;
+use question_weights::Questions;
 
 /// How much of a group is kept.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -82,7 +82,7 @@ pub fn judged<T: AsRef<str>>(questions: &[T], keep: Keep, measured: bool, thread
     let (threshold, kept) = match keep {
         Keep::Threshold(threshold) => {
             let threshold = threshold.clamp(LEAST, 1.0);
-            (threshold, greedy::kept(&distinct, threshold, threads))
+            (threshold, kept_questions::kept(&distinct, threshold, threads))
         }
         Keep::Share(share) => share::kept_share(&distinct, wanted(share, questions.len()), threads),
     };
@@ -188,7 +188,7 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn bounds_pass_nothing_over(questions in groups(), thousandths in 1_u32..=1000) {
+        fn the_bounded_search_finds_every_duplicate(questions in groups(), thousandths in 1_u32..=1000) {
             let threshold = f64::from(thousandths) / 1000.0;
             let found = duplicates(&questions, Keep::Threshold(threshold), threads(1));
             prop_assert_eq!(&found.verdicts, &by_hand(&questions, threshold));
@@ -204,7 +204,7 @@ mod tests {
         }
 
         #[test]
-        fn a_share_is_met(questions in groups(), hundredths in 1_usize..=100) {
+        fn the_share_to_keep_is_met(questions in groups(), hundredths in 1_usize..=100) {
             let share = crate::text::float(hundredths) / 100.0;
             let found = duplicates(&questions, Keep::Share(share), threads(2));
             let kept = found.verdicts.iter().filter(|verdict| verdict.kept).count();
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_make_no_difference() {
+    fn the_block_size_does_not_change_the_result() {
         // More than two blocks, of words of which few are common.
         let text = |n: usize| {
             let word = |at: usize| (n * 2_654_435_761 + at * n * n) % (40 << (at * 2));
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_of_equals_stays() {
+    fn the_first_of_equal_questions_is_kept() {
         let questions = ["Who sold the lamp?", "谁卖了灯？", "who SOLD the lamp", "Why?", "谁卖了灯。", "", "…"];
         let found = duplicates(&questions, Keep::Share(1.0), threads(1));
         let kept: Vec<bool> = found.verdicts.iter().map(|verdict| verdict.kept).collect();
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn questions_without_words_are_alike_when_they_are_the_same() {
+    fn questions_without_words_are_compared_by_their_text() {
         let questions = ["🌊?", "🔥?", "…", " 🌊? ", "", " ", "🌊🌊", "🔥?", "Why 🔥?", "Why?"];
         let found = duplicates(&questions, Keep::Threshold(0.5), threads(1));
         let kept: Vec<bool> = found.verdicts.iter().map(|verdict| verdict.kept).collect();
@@ -260,14 +260,14 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_judged_without_questions() {
+    fn an_empty_list_has_no_verdicts() {
         for keep in [Keep::default(), Keep::Threshold(0.5)] {
             assert!(duplicates::<&str>(&[], keep, threads(2)).verdicts.is_empty());
         }
     }
 
     #[test]
-    fn a_share_removes_the_most_alike_first() {
+    fn keeping_a_share_removes_the_most_similar_first() {
         let questions = [
             "Where did you bury the old lamp?",
             "Who taught the miller to sing?",

@@ -18,7 +18,7 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use super::questions::{Questions, RemainingNorms, SLACK, mark, most};
+use super::question_weights::{Questions, RemainingNorms, SLACK, mark, most};
 use super::terms::to_u32;
 
 /// An entry of a term's list.

@@ -2,8 +2,8 @@
 
 use std::num::NonZeroUsize;
 
-use super::greedy::kept;
-use super::questions::Questions;
+use super::kept_questions::kept;
+use super::question_weights::Questions;
 
 /// The resolution of the search: thresholds are multiples of 1/1000.
 const STEPS: u32 = 1000;

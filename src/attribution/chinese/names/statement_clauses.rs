@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_the_names_that_a_clause_gives() {
+    fn names_are_read_from_naming_clauses() {
         for (clause, expected) in [
             ("姓沈名固", &[("沈", NameKind::Surname), ("固", NameKind::Given)][..]),
             (
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn leaves_words_that_give_no_name() {
+    fn other_clauses_give_no_name() {
         for clause in [
             "久仰大名",
             "大名鼎鼎",

@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn one_statement_gives_one_person_all_names() {
+    fn one_statement_gives_all_names_of_one_person() {
         check(
             "镇上有一位乡绅，姓陆名远，字子安，号青山居士，年方四十。这日子安在家闲坐，陆远道：“谁？”子安笑道：“请进。”青山居士取出一壶酒，说道：“请。”",
             &[&["陆远", "子安", "青山居士"]],
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_childhood_and_of_the_street_are_their_bearers() {
+    fn childhood_names_and_nicknames_are_aliases() {
         check(
             "隔壁有個孩子，大名叫周長庚，乳名喚作狗兒。狗兒道：「我也要。」周長庚跑了。綽號賽霸王的王鐵柱走進來，王鐵柱道：「誰哭？」賽霸王一拍桌子，喝道：「不許哭！」狗兒道：「沒哭。」",
             &[&["周長庚", "狗兒"], &["王鐵柱", "賽霸王"]],
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn statements_about_others_merge_nobody() {
+    fn statements_about_other_people_merge_no_characters() {
         check(
             "江守田有两个儿子，大的名叫阿松，小的名叫阿柏。江守田道：“吃饭。”阿松道：“来了。”阿柏道：“不吃。”",
             &[&["江守田"], &["阿松"], &["阿柏"]],
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn the_one_brought_in_is_the_one_named_nearby() {
+    fn an_introduced_person_gets_the_name_given_nearby() {
         check(
             "一个撑篙的女子立在船头，笑道：“要过江么？”江守田道：“正是。”那女子道：“请。”原来这女子名叫水莲。水莲道：“坐稳了。”水莲把篙一点。江守田道：“好。”",
             &[&["水莲", "撑篙的女子"], &["江守田"]],
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn clauses_without_names_extend_no_statement() {
+    fn a_clause_without_a_name_ends_the_statement() {
         check(
             "江守田的丫鬟名唤春杏，春杏忙指着他说道：“不要！”原来这小丫头也是江守田使唤的，因他自幼无人看管，大家叫他作小豆儿。春杏道：“来了。”\
              小豆儿道：“我不来。”江守田道：“都来。”春杏道：“是。”小豆儿道：“是。”",
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn places_and_things_are_nobody() {
+    fn named_places_and_things_are_no_characters() {
         for text in [
             "这镇子别名水乡，又叫芦花荡。江守田道：“到水乡了。”水乡笑语多。孟秋云笑道：“芦花荡到了。”水乡，自古出好酒。",
             "有一座山，又名青螺髻。青螺髻上有庙。江守田道：“上青螺髻去。”青螺髻，说来也高。",
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn demonstratives_start_no_name() {
+    fn names_do_not_start_with_demonstratives() {
         for text in [
             "江守田道：“谁？”那婆子道：“是我。”江守田道：“进来。”那婆子笑道：“不进。”那人道：“走罢。”",
             "江守田道：「誰？」那婆子道：「是我。」江守田道：「進來。」那婆子笑道：「不進。」那人道：「走罷。」",

@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_what_begins_before() {
+    fn rank_counts_the_names_that_start_before_an_offset() {
         let list = [0, 3, 63, 64, 200];
         let name_starts = NameStarts::new(list);
         for at in 0..400 {
@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn holds_little_for_long_stretches_without_names() {
+    fn long_passages_without_names_take_little_memory() {
         assert!(NameStarts::new([1_000_000]).words.len() * size_of::<(u64, u32)>() < 1_000_000 / 3);
     }
 }

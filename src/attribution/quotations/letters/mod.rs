@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn knows_writing_by_what_brings_it_in() {
+    fn written_text_is_recognized_by_its_introduction() {
         for (text, letters, spoken) in [
             ("The note ran: “Come at once, and bring the key of the lower gate.”", 1, 0),
             ("She took the pen and wrote, “No.”", 1, 0),
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn knows_chinese_writing_by_what_brings_it_in() {
+    fn chinese_written_text_is_recognized_by_its_introduction() {
         for (text, letters, spoken) in [
             ("罗守田拆开信，信上写道：“船已修好，初三开船。”", 1, 0),
             ("信裡說：「船已修好，初三開船。」羅守田道：「好。」", 1, 1),

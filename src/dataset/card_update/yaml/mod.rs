@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_list_is_read_in_whatever_form() {
+    fn every_yaml_style_of_a_list_gives_the_same_value() {
         let expected =
             "[{config_name:samples,data_files:[{split:test,path:samples/test-*.parquet}]},{config_name:对话}]";
         for text in [
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn every_entry_knows_its_lines() {
+    fn every_entry_has_its_line_range() {
         let text = "x: 1\nconfigs:\n- config_name: a\n  # of a\n  data_files:\n  - split: b\n\n- config_name: c\n";
         let value = configs(text).unwrap();
         let lines: Vec<Range<usize>> = value.items().iter().map(|item| item.lines.clone()).collect();
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_told_with_its_line() {
+    fn unsupported_yaml_is_an_error_with_its_line() {
         for (text, line) in [
             ("configs: &all\n- a: b\n", 0),
             ("configs:\n- *other\n", 1),

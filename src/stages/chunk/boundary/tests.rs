@@ -106,7 +106,7 @@ fn story(language: Language) -> String {
 }
 
 #[tokio::test]
-async fn a_border_moves_to_where_the_model_has_it() {
+async fn a_boundary_moves_to_the_position_the_model_names() {
     for (language, max) in [(Language::En, 400), (Language::Zh, 500)] {
         let text = story(language);
         let (_, planned, _) = cut(&text, max);
@@ -124,7 +124,7 @@ async fn a_border_moves_to_where_the_model_has_it() {
 }
 
 #[tokio::test]
-async fn a_scene_that_spans_three_chunks_runs_on_over_two_borders() {
+async fn a_scene_over_three_chunks_continues_over_two_boundaries() {
     for (language, talk) in [
         (Language::En, "“Is it far?” asked Ann.\n\n“It is as far as it was,” said Ben.\n\n"),
         (Language::Zh, "“还有多远？”安娘问。\n“方才多远，如今还是多远。”本叔说。\n"),
@@ -151,7 +151,7 @@ async fn a_scene_that_spans_three_chunks_runs_on_over_two_borders() {
 }
 
 #[test]
-fn a_border_that_has_to_stay_lets_the_scene_run_on() {
+fn a_boundary_that_cannot_move_continues_the_scene() {
     for language in Language::ALL {
         let text = story(language);
         let (book, planned, mut params) = cut(&text, 500);
@@ -169,7 +169,7 @@ fn a_border_that_has_to_stay_lets_the_scene_run_on() {
 }
 
 #[tokio::test]
-async fn a_call_that_fails_leaves_its_border_and_a_reject() {
+async fn a_failed_call_keeps_the_boundary_and_leaves_a_reject() {
     for language in Language::ALL {
         let bad = reply("conversation", 900, false);
         let (planned, chunks, rejects) = scripted(&story(language), 500, &[("a-book/0/border", bad)]).await;
@@ -209,7 +209,7 @@ async fn by_rule(text: &str, headings: &[&str]) -> (Cut, String, bool) {
 }
 
 #[tokio::test]
-async fn the_rules_see_what_a_border_cuts() {
+async fn the_rules_recognize_what_a_boundary_cuts() {
     let walk = "The road went on by the river.\n\n";
     let talk = "“Is it far?” asked Ann.\n\n“It is,” said Ben.\n\n";
     let text = format!("{}{talk}|{talk}* * *\n\n{}", walk.repeat(9), walk.repeat(9));
@@ -237,7 +237,7 @@ async fn the_rules_see_what_a_border_cuts() {
 }
 
 #[tokio::test]
-async fn prompts_show_the_border() {
+async fn the_prompt_shows_the_boundary() {
     for language in Language::ALL {
         let text = story(language);
         let (book, chunks, _) = cut(&text, 500);
@@ -255,7 +255,7 @@ async fn prompts_show_the_border() {
 }
 
 #[test]
-fn a_moved_border_takes_headings_along() {
+fn headings_move_with_a_boundary() {
     let walk = "The road went on by the river, and the mill came no nearer.\n\n";
     let text = format!("Chapter 1\n\n{0}Chapter 2\n\n{0}", walk.repeat(30));
     let (_, mut chunks, params) = cut(&text, 600);
@@ -272,7 +272,7 @@ fn a_moved_border_takes_headings_along() {
 
 proptest! {
     #[test]
-    fn nothing_is_lost_wherever_borders_go(
+    fn moving_boundaries_loses_no_text(
         parts in proptest::collection::vec("[a-z“”河上。，\n ]{0,120}\n", 8..40),
         max in 60_u32..200,
         picks in proptest::collection::vec(0_u32..60, 40),

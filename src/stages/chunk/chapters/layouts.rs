@@ -266,7 +266,7 @@ fn paragraphs(language: Language) -> Vec<String> {
 }
 
 #[test]
-fn the_setting_of_a_book_changes_neither_paragraphs_nor_borders() {
+fn line_wrapping_changes_neither_paragraphs_nor_boundaries() {
     for language in Language::ALL {
         let paragraphs = paragraphs(language);
         let plain = |text: &str| text.split_whitespace().collect::<String>();

@@ -101,7 +101,7 @@ mod tests {
     const PROSE: &str = "It rained on the weir all that night, and nobody slept.\n\n";
 
     #[test]
-    fn a_title_may_stand_on_the_next_line() {
+    fn a_title_may_be_on_the_next_line() {
         let text = format!("CHAPTER I.\nLow Water\n\n{PROSE}CHAPTER II.\n\nHigh Water\n\n{PROSE}Chapter 3\n\n{PROSE}");
         let expected = [
             ("CHAPTER I. Low Water", Level::Chapter, Some(1), 1),
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_of_contents_is_no_chapter() {
+    fn a_table_of_contents_is_not_a_chapter() {
         let contents = "CONTENTS\n\nCHAPTER I. Low Water\nCHAPTER II. High Water\nCHAPTER III. No Water\n\n";
         let text = format!(
             "{contents}CHAPTER I. Low Water\n\n{PROSE}CHAPTER II. High Water\n\n{PROSE}CHAPTER III. No Water\n\n{PROSE}"
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn sections_open_chapters_only_alone() {
+    fn sections_are_chapters_only_without_chapters() {
         let within = "第一章 归来\n他回来。\n第一节\n他坐下。\n第二节\n他起来。\n第二章 出门\n他走了。\n";
         assert_eq!(titles("b.txt", within), ["第一章 归来", "第二章 出门"]);
         assert_eq!(titles("b.txt", "第一节\n他坐下。\n第二节\n他起来。\n"), ["第一节", "第二节"]);
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_distributors_header_and_licence_are_outside() {
+    fn a_distributors_header_and_licence_are_not_chapters() {
         let text = format!(
             "Title: Rain\n\nChapter 9\n\nnoise.\n\n*** START OF THIS PROJECT GUTENBERG EBOOK RAIN ***\n\nChapter 1\n\n{PROSE}Chapter 2\n\n{PROSE}End of Project Gutenberg’s Rain\n\n*** END OF THIS PROJECT GUTENBERG EBOOK RAIN ***\n\nChapter 10\n\nlicence."
         );
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn headings_of_many_shapes_open_their_chapters() {
+    fn headings_of_many_forms_start_chapters() {
         let en: &[&[&str]] = &[
             &["Chapter the First", "Chapter the Second", "CHAPTER THE LAST"],
             &["CHAPTER XIII—THE WEIR", "CHAPTER XIV—THE TITLE", "CONCLUSION"],
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn more_headings_than_a_book_has_are_none() {
+    fn implausibly_many_headings_are_ignored() {
         for (path, line) in [("a.md", "# 河\n\n"), ("a.html", "<h2>河</h2>")] {
             let text = line.repeat(crate::books::MAX_HEADINGS + 2);
             let book = read(path, text.as_bytes(), None).expect("reads");
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chapter_that_is_carried_on_opens_its_own_text() {
+    fn a_continued_chapter_is_a_chapter_of_its_own() {
         let (en, zh) = (told(Language::En), told(Language::Zh));
         let heads = ["Chapter 1: Mud", "Chapter 1: Mud, Continued", "Chapter 2: Rain"];
         assert_eq!(titles("a.txt", &heads.map(|head| format!("{head}\n\n{en}\n")).concat()), heads);
@@ -313,14 +313,14 @@ mod tests {
     }
 
     #[test]
-    fn two_sentences_are_no_title() {
+    fn two_sentences_are_not_a_title() {
         let zh = told(Language::Zh).replace('\n', "\n\n");
         let text = format!("第1章\n\n雨停了。谁在外头？\n\n{zh}第2章\n\n谁在外头？\n\n{zh}");
         assert_eq!(titles("b.txt", &text), ["第1章", "第2章 谁在外头？"]);
     }
 
     #[test]
-    fn a_mention_of_a_chapter_is_no_heading() {
+    fn a_mention_of_a_chapter_is_not_a_heading() {
         let mention = "Chapter 9\n\nwas the one that she liked best.\n\n";
         let text = format!("Chapter 1\n\n{PROSE}{mention}Chapter 2\n\n{PROSE}Chapter 3\n\n{PROSE}");
         assert_eq!(titles("a.txt", &text), ["Chapter 1", "Chapter 2", "Chapter 3"]);
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_in_capitals_are_no_chapters_where_others_are() {
+    fn capitalized_lines_are_not_chapters_if_headings_exist() {
         let notice = format!("NO ENTRY\n\n{0}KEEP OUT\n\n{0}LAST WARNING\n\n{0}", told(Language::En));
         assert_eq!(
             titles("a.txt", &format!("Chapter 1\n\n{PROSE}{notice}Chapter 2\n\n{PROSE}")),
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shipped_play_has_its_scenes() {
+    fn the_included_play_has_its_scenes() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/books/forty_kilos_short.fountain");
         let book = read("forty_kilos_short.fountain", &std::fs::read(path).expect("shipped"), None).expect("reads");
         let levels: Vec<Level> = chapters(&book).iter().map(|chapter| chapter.level).collect();

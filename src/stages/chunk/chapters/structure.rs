@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn words_come_before_depth() {
+    fn heading_words_take_precedence_over_depth() {
         use Level::{Back, Chapter, Front, Part};
         let headings = [
             (1, "The Rain", 30),
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn depth_tells_where_words_are_silent() {
+    fn heading_depth_is_used_without_heading_words() {
         use Level::{Chapter, Part};
         let flat = [(1, "Rain", 10), (2, "Mud", 900), (2, "Sun", 900), (3, "A note", 300)];
         assert_eq!(opened("Rain", &flat), told(&[(Chapter, None, "Mud"), (Chapter, None, "Sun")]));
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn one_chapter_is_no_structure() {
+    fn a_single_heading_is_not_a_structure() {
         assert!(chapters(&book("Rain", &[(1, "Rain", 900)])).is_none());
         assert!(chapters(&book("Rain", &[(1, "Rain", 10), (2, "Contents", 10), (2, "Footnotes", 900)])).is_none());
     }

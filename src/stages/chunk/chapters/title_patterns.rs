@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dates_and_names_are_told_from_what_is_said() {
+    fn dates_and_names_differ_from_speech() {
         for (line, dated, named) in [
             ("3 May", true, false),
             ("Monday, June 4th, 1812.", true, false),

@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn its_own_contents_name_its_chapters() {
+    fn the_epub_table_of_contents_names_the_chapters() {
         let items = "<item id='n' href='nav.xhtml' properties='nav'/><item id='t' href='text.xhtml'/>";
         let opf = opf(items, "<itemref idref='n'/><itemref idref='t'/>");
         let nav = "<html><body><nav epub:type='toc'><h1>目录</h1><ol><li><a href='text.xhtml#a'>第一回 看灯</a></li>\
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_leads_nowhere_but_into_the_archive() {
+    fn paths_cannot_leave_the_archive() {
         // A path above the root resolves to the root, as in a browser.
         let book_of = |second: &str| read_book("rain.epub", &book(second, &[("../secret.xhtml", b"<p>no</p>")]), None);
         let read = book_of("../../OEBPS/./x/../b%20c.xhtml").expect("reads");
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bomb_is_refused_whatever_it_claims() {
+    fn a_zip_bomb_is_rejected_regardless_of_its_declared_size() {
         let zeros = vec![b' '; 1 << 20];
         let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
         for (name, bytes) in [
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_gives_nothing_is_told() {
+    fn missing_and_empty_pages_are_rejected_with_a_reason() {
         let items = "<item id='a' href='a.xhtml'/><item id='b' href='b.xhtml'/><item id='c' href='c.xhtml'/>";
         let spine = "<itemref idref='lost'/><itemref idref='a'/><itemref idref='b'/><itemref idref='c'/><itemref idref='第二'/>";
         let one = page("Chapter 1", "Yes,");
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_book_is_not_all_front_matter() {
+    fn a_book_of_front_matter_only_keeps_its_text() {
         let items = "<item id='a' href='a.xhtml'/>";
         for (words, second) in [("Yes,", ""), ("河上无风，", "<itemref idref='lost'/>")] {
             let spine = format!(
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_off_the_main_line_stays_where_it_holds_story() {
+    fn a_nonlinear_page_with_story_text_is_kept() {
         let long = |words: &str| format!("<p>{words}</p>").repeat(60);
         for (head, story, notes, advertisement) in [
             (
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_differ_in_case_alone_are_two_pages() {
+    fn page_names_are_case_sensitive() {
         let items = "<item id='a' href='a.xhtml'/><item id='b' href='A.xhtml'/><item id='c' href='B.XHTML'/><item id='d' href='b.xhtml'/>";
         let opf = opf(items, "<itemref idref='a'/><itemref idref='b'/><itemref idref='c'/><itemref idref='d'/>");
         let (one, two, three) = (page("Chapter 1", "One,"), page("Chapter 2", "Two,"), page("Chapter 3", "三，"));
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_or_a_listing_beyond_reason_is_refused() {
+    fn an_oversized_directory_or_manifest_is_rejected() {
         let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
         for n in 0..100_001 {
             writer.add_directory(format!("{n:x}"), SimpleFileOptions::default()).expect("a name");
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn an_archive_is_not_believed_how_many_files_it_has() {
+    fn the_declared_number_of_files_is_not_trusted() {
         // The end of a ZIP64 directory that claims 2⁴⁰ files of one byte each.
         let whole = book("b%20c.xhtml", &[]);
         let end = whole.windows(4).rposition(|four| four == b"PK\x05\x06").expect("an end");
@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_broken_or_no_book_is_told() {
+    fn broken_archives_and_other_formats_are_errors() {
         let whole = book("b%20c.xhtml", &[]);
         assert!(error(&whole[..whole.len() / 2]).contains("broken EPUB"));
         assert!(error(b"PK\x03\x04").contains("broken EPUB"));
@@ -404,7 +404,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(96))]
         #[test]
-        fn a_spoiled_archive_is_read_or_refused(at in 0_usize..2000, bytes in proptest::collection::vec(any::<u8>(), 1..8), cut in 0_usize..2000) {
+        fn a_corrupted_archive_is_read_or_rejected(at in 0_usize..2000, bytes in proptest::collection::vec(any::<u8>(), 1..8), cut in 0_usize..2000) {
             let mut book = book("b%20c.xhtml", &[]);
             let at = at % book.len();
             for (place, byte) in (at..book.len()).zip(bytes) {

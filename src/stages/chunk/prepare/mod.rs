@@ -106,7 +106,7 @@ mod tests {
     use crate::stages::chunk::{Params, chapters, chunk};
 
     #[test]
-    fn a_book_knows_itself() {
+    fn slug_title_language_author_and_format_are_detected() {
         let text = "陆三更\n作者：无名\n\n河边有一座旧水车，三十年没有转过。\n";
         let book = read("some/Lu_San.GENG.txt", text.as_bytes(), None).expect("reads");
         assert_eq!((book.slug.as_str(), book.title.as_str(), book.language), ("lu-san-geng", "陆三更", Language::Zh));
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_refused_with_advice() {
+    fn files_that_are_not_text_are_rejected_with_advice() {
         for (bytes, part) in [
             (&b""[..], "empty"),
             (b" \r\n \n", "empty"),
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks_like_json_is_refused() {
+    fn json_without_books_is_rejected() {
         let utf_16: Vec<u8> = "\u{feff}{\"content\": \"河灯\"}".encode_utf16().flat_map(u16::to_le_bytes).collect();
         for (path, bytes) in [("a.jsonl", utf_16.as_slice()), ("a.json", b"\"Chapter 1\"")] {
             let error = read(path, bytes, None).expect_err("no book").to_string();
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_huge_file_is_refused_before_it_is_read() {
+    fn a_huge_file_is_rejected_before_it_is_read() {
         for (size, head) in [(2 << 30, &b""[..]), (MAX_BYTES + 1, b"Chapter 1\n"), (8 << 30, b"PK\x03\x04")] {
             let huge = std::io::BufReader::new(Huge { size, at: 0, head });
             let found: Vec<_> = books("some/huge.txt", huge, None).collect();
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn line_ends_and_wraps_make_no_difference_to_paragraphs() {
+    fn line_endings_and_wrapping_do_not_change_paragraphs() {
         let paragraphs = [
             "It rained on the weir all that night, and nobody in the mill slept; the wheel stood still and the river went by.",
             "“Who is there?” said Anna. “Nobody comes at this hour but the miller, and he has a key of his own to the door.”",
@@ -246,7 +246,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_are_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..600), name in "[a-z]{1,3}(\\.(txt|md|html|epub|jsonl|fountain))?") {
+        fn any_bytes_are_read_or_rejected(bytes in proptest::collection::vec(any::<u8>(), 0..600), name in "[a-z]{1,3}(\\.(txt|md|html|epub|jsonl|fountain))?") {
             for book in books(&name, Cursor::new(&bytes), None).flatten() {
                 let chapters = chapters(&book);
                 let (chunks, _) = chunk(&book, &chapters, &Params::default());
@@ -255,7 +255,7 @@ mod tests {
         }
 
         #[test]
-        fn any_text_is_read_with_its_places(text in "(<h[12]>|</h[12]>|<p>|Chapter [0-9]\n|# |CONTENTS\n\n|第[一二三]回 |\n\n|[a-z 。“”]{0,30}|===\n|\\*\\*\\* (START|END) OF THE PROJECT GUTENBERG EBOOK X \\*\\*\\*\n){0,30}", ending in "txt|md|html") {
+        fn chapters_of_any_text_have_ordered_offsets(text in "(<h[12]>|</h[12]>|<p>|Chapter [0-9]\n|# |CONTENTS\n\n|第[一二三]回 |\n\n|[a-z 。“”]{0,30}|===\n|\\*\\*\\* (START|END) OF THE PROJECT GUTENBERG EBOOK X \\*\\*\\*\n){0,30}", ending in "txt|md|html") {
             let Ok(book) = read(&format!("a.{ending}"), text.as_bytes(), None) else { return Ok(()) };
             let length = u32::try_from(book.text.chars().count()).expect("short");
             let chapters = chapters(&book);

@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn story_is_told_from_notes_covers_and_advertisements() {
+    fn story_pages_differ_from_notes_covers_and_advertisements() {
         let prose = |sentence: &str| format!("{sentence}\n\n").repeat(60);
         let (english, chinese) = (
             prose("It rained on the weir all that night, and nobody slept."),
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_main_line_a_page_of_prose_is_a_chapter() {
+    fn the_chapter_length_is_half_the_median_page() {
         assert_eq!(chapter_length(Vec::new()), SHORTEST);
         assert_eq!(chapter_length(vec![10_000, 8000, 2]), 4000);
     }

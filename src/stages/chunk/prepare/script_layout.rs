@@ -67,7 +67,7 @@ mod tests {
     use super::is_script;
 
     #[test]
-    fn scripts_are_told_from_stories() {
+    fn scripts_differ_from_prose() {
         let cues = "ANNA\nYes, I will.\n\nBORIS (rising)\nNo.\n\n".repeat(6);
         assert!(is_script(&cues));
         assert!(is_script(&"ANNA. Yes, I will.\nBORIS: No, never.\n".repeat(6)));

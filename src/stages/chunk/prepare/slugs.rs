@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn slugs_stay_apart_whatever_the_titles() {
+    fn slugs_are_unique_for_any_titles() {
         let line = |title: &str| format!("{{\"title\": \"{title}\", \"content\": \"x\"}}\n");
         let text: String = ["a", "a-2", "a", "a", "a-2"].map(line).concat();
         let slugs: Vec<String> =

@@ -145,7 +145,7 @@ mod tests {
     use crate::stages::export::tally::Table;
 
     #[test]
-    fn the_head_names_what_the_hub_asks_for() {
+    fn the_front_matter_has_the_hubs_keys() {
         let params = Params {
             pretty_name: Some("Two \"ports\": 渡口".into()),
             license: Some("cc0-1.0".into()),
@@ -218,14 +218,14 @@ configs:
     }
 
     #[test]
-    fn silent_parameters_have_defaults() {
+    fn unset_parameters_have_defaults() {
         let front = front(&Params::default(), &about(), &[]);
         assert!(front.starts_with("---\npretty_name: \"fixture\"\nlicense: \"other\"\ntask_categories:\n"), "{front}");
         assert!(!front.contains("configs") && !front.contains("dataset_info") && !front.contains("language"));
     }
 
     #[test]
-    fn the_info_lists_every_column_of_every_table() {
+    fn dataset_info_lists_every_column_of_every_table() {
         let built = built(&records()).unwrap();
         let tables: Vec<Table> = built.iter().map(|built| built.table.clone()).collect();
         let front = front(&Params::default(), &about(), &tables);
@@ -268,7 +268,7 @@ configs:
     }
 
     #[test]
-    fn sizes_are_the_hubs() {
+    fn size_categories_follow_the_hub() {
         for (rows, expected) in [(0, "n<1K"), (999, "n<1K"), (1_000, "1K<n<10K"), (250_000, "100K<n<1M")] {
             assert_eq!(size(rows), expected);
         }

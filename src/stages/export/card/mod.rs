@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn the_card_tells_how_to_read_every_column() {
+    fn the_card_explains_every_column() {
         assert_has(
             &whole(),
             &[
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn the_card_tells_how_it_was_made() {
+    fn the_card_explains_how_the_data_set_was_made() {
         assert_has(
             &whole(),
             &[
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn no_address_of_a_server_reaches_the_card() {
+    fn the_card_contains_no_server_address() {
         let card = whole();
         assert!(!card.contains("10.0.0.7"), "{card}");
         assert_has(&card, &["base_url = \"(left out)\" # ours\n"]);

@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn shown_conversations_are_spread_and_drawn_by_the_seed() {
+    fn listed_conversations_are_varied_and_chosen_by_the_seed() {
         let mut all = Vec::new();
         for (language, of_language) in [(Language::En, "en"), (Language::Zh, "zh")] {
             for character in 0..4 {
@@ -406,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn few_conversations_are_all_shown_and_silent_ones_never() {
+    fn a_few_conversations_are_all_listed_except_empty_ones() {
         let mut silent = conversation("zh/a/9", Language::Zh, "CR", true);
         silent.turns.truncate(1);
         let all = [
@@ -445,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn kappa_weighs_how_far_judges_are_apart() {
+    fn kappa_weights_the_distance_between_scores() {
         let agreement = |cells: &[(usize, usize, u64)]| {
             let mut agreement = Agreement::default();
             for &(one, other, count) in cells {

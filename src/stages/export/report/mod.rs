@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn the_report_tells_what_was_made() {
+    fn the_report_summarizes_the_run() {
         let html = written(|_| ());
         for part in [
             "<title>fixture</title>",
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_changed_by_hand_is_listed() {
+    fn manual_edits_are_listed() {
         let changed = |vetoes: usize| {
             written(|records| {
                 let talk = &records.conversations[0];
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_asks_for_nothing_and_runs_nothing() {
+    fn the_page_loads_and_executes_nothing() {
         let html = written(|_| ());
         let policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
         assert!(html.contains(policy), "{html}");
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_shown_and_not_run() {
+    fn hostile_text_is_escaped() {
         let tame = markup(&written(|_| ()));
         let html = written(|records| {
             let hostile = || HOSTILE.to_owned();
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_stands_in_it_a_report_stays_small_and_ten_conversations_are_read() {
+    fn the_report_stays_small_and_shows_ten_conversations_for_any_text() {
         for letter in ["雨", "<", "\"", "\u{202e}", "\u{200f}", "𠮷"] {
             let html = written(|records| {
                 let (text, name) = (letter.repeat(6_000), letter.repeat(200));

@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_of_a_bar_fill_it() {
+    fn segments_fill_their_bar() {
         let svg = stacks(&[("红线".to_owned(), vec![1, 1, 0, 0, 2])], SCORES, true);
         let bars: Vec<(&str, i32)> = svg
             .lines()
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn amounts_are_as_long_as_they_are_large() {
+    fn bar_lengths_are_proportional() {
         let svg = stacks(&[("a".to_owned(), vec![1000]), ("b".to_owned(), vec![500])], AMOUNT, false);
         let full = along(1, 1) - LABELS;
         assert!(
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn names_in_a_plot_are_text_and_no_markup() {
+    fn names_in_a_plot_are_escaped() {
         let hostile = "<script>alert(1)</script>\u{202e}\0";
         for svg in
             [stacks(&[(hostile.to_owned(), vec![1])], AMOUNT, false), columns(&[("<b>".to_owned(), 3)], "<i>", "&")]
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plot_of_nothing_is_a_plot() {
+    fn an_empty_plot_is_valid() {
         assert!(columns(&[], "turns", "conversations").ends_with("</svg>\n"));
         assert!(stacks(&[], SCORES, true).ends_with("</svg>\n"));
         assert!(stacks(&[("a".to_owned(), vec![0; 5])], SCORES, true).contains(">\n0\n<"));

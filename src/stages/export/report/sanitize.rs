@@ -158,7 +158,7 @@ mod tests {
     use crate::stages::export::Params;
 
     #[test]
-    fn what_steers_is_written_out() {
+    fn control_and_direction_characters_are_made_visible() {
         for (text, expected) in [
             ("plain, 红线 说", "plain, 红线 说"),
             ("a\0b\u{1b}[31m", "a[U+0000]b[U+001B][31m"),
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_book_is_shown_what_may_leave() {
+    fn quote_limits_apply_to_displayed_text() {
         let params = Params { max_quote_chars: Some(20), ..Params::default() };
         for book in [
             "The keeper climbed the stair as the lamp went out again, and the gulls said nothing of it.",
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shown_takes_room_and_no_more_than_there_is() {
+    fn displayed_text_stays_within_the_budget() {
         let rights = QuoteLimits::new(&Params::default(), 0);
         let mut room = DisplayBudget::new(WHOLE + AROUND + 5, &rights);
         room.show(&"x".repeat(100_000));

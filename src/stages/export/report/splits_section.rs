@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_config_s_rows_are_written_again_and_the_rest_stays() {
+    fn the_row_counts_of_a_config_are_replaced_and_the_rest_is_kept() {
         let first = |config, split, count| marked(&name(config), &rows(config, [(split, count)].into_iter()));
         let html = format!("<table>\n{}{}</table>", first("samples", "test", 1200), first("scenes", "train", 3));
         let section = "Divided by <hand> with `seed` 0. 按人物。\n\n| a |\n";

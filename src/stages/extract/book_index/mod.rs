@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn notes_tell_nothing_that_comes_later() {
+    fn notes_contain_nothing_from_later_text() {
         let book = facts(Language::En, EN, attribution(EN, EN_PEOPLE, EN_SPEAKERS));
         let first = book.attribution.quotations[0].start;
         let early = notes(&book, 0, 60);
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_say_of_someone_is_known() {
+    fn statements_of_other_characters_enter_the_profile() {
         for (language, text, people, expected) in [
             (
                 Language::En,
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cue_over_its_speech_is_no_border() {
+    fn a_cue_line_is_not_a_scene_break() {
         let text = "ANNA\n“Yes.”\n";
         let mut attribution = attribution(text, EN_PEOPLE, &[0]);
         attribution.paragraphs = vec![
@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn a_profile_is_told_of_its_owner_alone() {
+    fn profile_facts_are_about_their_subject_only() {
         for (language, text, key) in [
             (Language::En, "Anna, who had come from the coast, had long grey hair.\n", Some("public background")),
             (Language::En, "Anna had long grey hair under her hat.\n", Some("appearance")),

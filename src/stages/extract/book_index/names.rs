@@ -119,7 +119,7 @@ mod tests {
     use crate::attribution::Gender;
 
     #[test]
-    fn people_are_found_by_their_longest_names() {
+    fn characters_are_found_by_their_longest_name() {
         let person = |name: &str, aliases: &[&str]| Person {
             name: name.to_owned(),
             aliases: aliases.iter().map(|&alias| alias.to_owned()).collect(),
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_whole_words_of_their_owner() {
+    fn names_match_whole_words_only() {
         let person = |name: &str, aliases: &[&str]| Person {
             name: name.to_owned(),
             aliases: aliases.iter().map(|alias| (*alias).to_owned()).collect(),

@@ -253,7 +253,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn damaged_text_is_not_told_on() {
+    fn damaged_sentences_are_not_used() {
         for (text, expected) in [
             ("他穿着窄Ё小袖的短袄。", false),
             ("头上戴着?丝嵌宝紫金冠。", false),

@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_not_everybody_is_makes_a_name() {
+    fn only_distinctive_nouns_are_names() {
         assert!(names_a_trade("the miller"));
         assert!(!names_a_trade("the boy") && !names_a_trade("the old man") && !names_a_trade("Anna"));
     }

@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sentences_end_where_they_end() {
+    fn sentence_ends_are_found() {
         for (text, expected) in [
             (
                 "Mr. Grey sat down. He was tired! “Was he?” J. B. Stone asked…",

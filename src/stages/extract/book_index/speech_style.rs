@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_way_of_speaking_is_measured_against_the_rest() {
+    fn speech_style_is_measured_against_other_characters() {
         let text = "“Now look, who?”\n“I have walked all day along the river to see you here.”\n".repeat(6);
         assert_eq!(
             manner(Language::En, &text, u32::MAX).as_deref(),
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn favourite_words_are_those_that_others_have_less() {
+    fn characteristic_words_are_rarer_in_other_speech() {
         let line = |at: u32| {
             [format!("“It is half past {at} o’clock, sir.”\n"), format!("“It is only {at} when the bell has rung.”\n")]
         };
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_later_does_not_count() {
+    fn later_speech_is_not_measured() {
         let text = "“Yes, yes.”\n“So it is.”\n".repeat(5) + &"“What now? Who? Where?”\n“So it is.”\n".repeat(20);
         let early = manner(Language::En, &text, 120).expect("the person has four quotations by then");
         assert!(!early.contains("asks"), "{early}");

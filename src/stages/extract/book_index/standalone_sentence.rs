@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn english_sentences_say_of_whom_they_tell() {
+    fn english_sentences_are_made_understandable_alone() {
         for (text, subject, expected) in [
             ("But Anna went home.", None, Some("Anna went home.")),
             ("He went home.", Some("Boris"), Some("Boris went home.")),
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn chinese_sentences_say_of_whom_they_tell() {
+    fn chinese_sentences_are_made_understandable_alone() {
         for (text, subject, expected) in [
             ("话说陆平到了渠县。", None, Some("陆平到了渠县。")),
             ("他敲了敲门。", Some("陆平"), Some("陆平敲了敲门。")),
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn the_marks_of_a_file_are_not_read() {
+    fn markup_of_the_file_is_removed_from_sentences() {
         assert_eq!(normalized_marks("I said _that_, once, in 17__."), "I said that, once, in 17__.");
         assert_eq!(normalized_marks("他走了．门开着．"), "他走了。门开着。");
         assert_eq!(normalized_marks("Ｖｏｌ．２"), "Ｖｏｌ．２");

@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_world_is_what_a_book_names_again_and_again() {
+    fn the_worldview_lists_what_the_book_names_often() {
         let text = "Anna lived in Quern. The miller came from Quern with a ledger. In Quern Anna asked the miller for a ledger. \
                     At Anna the miller laughed, and shut the ledger. In March, in March, in March it rained. ";
         assert_eq!(

@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn english_alterations_are_told_from_slips() {
+    fn english_alterations_differ_from_typos() {
         check(
             Language::En,
             "Well, I never paid Mr. Lunt more than nine pounds, and he wasn’t happy about it. Splendid weather we have.",
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn chinese_alterations_are_told_from_slips() {
+    fn chinese_alterations_differ_from_typos() {
         check(
             Language::Zh,
             "船还来么，一百二十两银子，我不敢收。不，我明日再走到潮州去。",
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn what_tells_names_apart_is_no_slip() {
+    fn a_difference_that_distinguishes_names_is_an_alteration() {
         check(
             Language::Zh,
             "闸上的洪老爹说，庚申年府城涨过水，聂家的阿宁也记得，那时小可在山脚住。",
@@ -299,7 +299,7 @@ mod tests {
 
     /// Long texts are aligned in parts, with the same result as short ones.
     #[test]
-    fn long_lines_are_parted_where_both_say_the_same() {
+    fn long_lines_are_split_at_common_words() {
         let names = Names::new(&[]);
         for (language, sentence, from, to) in [
             (
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_long_and_unlike_is_not_laid_side_by_side() {
+    fn long_dissimilar_texts_are_not_aligned() {
         let names = Names::new(&[]);
         let line: String = "a1a a2a a3a ".repeat(200);
         let book: String = "bob bib bub ".repeat(200);

@@ -6,18 +6,18 @@
 
 mod alignment;
 mod edit_steps;
-mod exact;
-mod index;
+mod exact_search;
 mod matches;
 mod name_discriminators;
 mod ngrams;
 mod normalized;
-mod similar;
+mod passage_search;
+mod similar_search;
 mod token;
 pub(crate) mod tokens;
 
-pub(crate) use index::PassageIndex;
 pub(crate) use matches::{Found, MatchedRanges};
+pub(crate) use passage_search::PassageIndex;
 
 use std::ops::Range;
 
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn english_lines_are_found_as_they_stand_or_nearly() {
+    fn english_lines_are_found_exactly_or_approximately() {
         check(
             Language::En,
             &[
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn chinese_lines_are_found_as_they_stand_or_nearly() {
+    fn chinese_lines_are_found_exactly_or_approximately() {
         check(
             Language::Zh,
             &[
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn of_equal_places_the_next_one_counts() {
+    fn of_equal_matches_the_next_one_is_used() {
         let text = "“Yes,” said Anna.\n“No.”\n“Yes.”\n";
         let book = facts(Language::En, text, attribution(text, EN_PEOPLE, &[0, 1, 0]));
         let ground = PassageIndex::new(&book, 0, length(text));
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_a_thousand_times_is_found_in_its_turn() {
+    fn repeated_lines_are_matched_in_order() {
         for (language, said, people) in [(Language::En, "Yes.", EN_PEOPLE), (Language::Zh, "是的。", ZH_PEOPLE)] {
             let text = format!("“{said}”\n").repeat(1000);
             let book = facts(language, &text, attribution(&text, people, &[]));

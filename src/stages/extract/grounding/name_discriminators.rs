@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn what_tells_names_apart_is_marked() {
+    fn words_that_distinguish_names_are_marked() {
         for (text, expected) in [
             ("Great Tarrow and little Tarrow, the great fair", "great little"),
             ("闸上的洪老爹和欧阳先生，聂家的泉", "洪 欧 阳 聂"),

@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn likeness_is_the_dice_coefficient_of_the_best_window() {
+    fn similarity_is_the_dice_coefficient_of_the_best_window() {
         let chars = |text: &str| text.chars().collect::<Vec<char>>();
         let wanted: HashMap<u64, i32> = grams(&chars("abcd"), 2).into_iter().map(|gram| (gram, 1)).collect();
         // Of the windows of three bigrams the best is `abcx`: two of three bigrams, 2 · 2 / (3 + 3).
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_that_share_most_are_looked_at() {
+    fn pieces_with_most_shared_ngrams_are_searched() {
         assert_eq!(likely(&[], 10), []);
         assert_eq!(likely(&[3], 10), [(3, 0..1)]);
         assert_eq!(likely(&[1], 10), []);

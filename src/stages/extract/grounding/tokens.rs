@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_otherwise_is_the_same_word() {
+    fn spelling_variants_are_the_same_token() {
         for (one, other) in [
             ("I’m sure he won't, and they'll say so.", "i am SURE he will not and they will say so"),
             ("One hundred and thirty-seven days, 9 pounds", "137 days nine pounds"),
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn names_numbers_and_negations_are_told() {
+    fn names_numbers_and_negations_are_recognized() {
         use TokenKind::{Capital, Filler, Name, Negation, Number, Plain};
         let kinds = |text: &str| read(text).into_iter().map(|(_, kind)| kind).collect::<Vec<_>>();
         assert_eq!(kinds("Oh, Mr. Lunt never paid nine"), [Filler, Name, Name, Negation, Plain, Number]);

@@ -324,7 +324,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ages_are_found_where_they_are_told() {
+    fn ages_are_extracted() {
         for (language, text, expected) in [
             (Language::En, "He was a long, thin man of fifty-eight in a brown coat.", Some("fifty-eight")),
             (Language::En, "DORCAS FELL, bell-founder, sixty-three.", Some("sixty-three")),
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn several_people_are_no_one_to_speak_to() {
+    fn groups_are_not_a_single_addressee() {
         for (language, name, expected) in [
             (Language::En, "everybody", true),
             (Language::En, "the girls", true),

@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_read_as_the_language_reads() {
+    fn lists_follow_the_language() {
         let names = ["A", "B", "C"].map(str::to_owned);
         assert_eq!(list(&names, Language::En), "A, B and C");
         assert_eq!(list(&names, Language::Zh), "A、B和C");

@@ -254,7 +254,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_marks_without_a_partner_and_those_round_it_all_leave_a_speech() {
+    fn only_unpaired_and_enclosing_quotation_marks_are_removed() {
         for (speech, expected) in [
             ("“Row on.”", "Row on."),
             ("“Row on.", "Row on."),

@@ -56,7 +56,7 @@ mod tests {
     use crate::stages::instruct::params::Params;
 
     #[test]
-    fn appendix_c_no_two_calls_about_a_role_have_one_angle() {
+    fn appendix_c_all_calls_about_a_role_have_different_angles() {
         let params = Params::default();
         assert!(params.agnostic_calls as usize <= ANGLES.angles.len(), "each of the paper's calls has one angle");
         for language in Language::ALL {

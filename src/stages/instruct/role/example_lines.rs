@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_stands_by_itself_is_a_saying() {
+    fn only_standalone_sentences_are_example_lines() {
         let acts = [act(&[
             "Bo: Is the lamp lit?",
             "Ann: (turns) The lamp is lit and the oil is low. On the shelf by the door. He said so. Ask the miller, Bo.",

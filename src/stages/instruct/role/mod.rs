@@ -251,7 +251,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn inventions_and_thoughts_are_no_turns() {
+    fn invented_lines_and_thoughts_are_not_turns() {
         let line = |grounded, thought: Option<&str>, speech: Option<&str>| Utterance {
             speaker: "Ann".to_owned(),
             thought: thought.map(str::to_owned),
@@ -272,7 +272,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_chinese_role_has_its_rounds_too() {
+    fn a_chinese_role_has_rounds() {
         let acts = [act(&["-: 下雨了。", "老周: 船还来么？", "阿满: 来的，再等等。"])];
         let role = role("阿满", Language::Zh, &acts);
         assert_eq!((role.rounds(), role.dialogue.len()), (1, 3));

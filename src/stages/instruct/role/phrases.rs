@@ -180,7 +180,7 @@ mod tests {
     ];
 
     #[test]
-    fn a_catchphrase_is_what_a_role_says_and_others_do_not() {
+    fn a_catchphrase_is_said_often_by_the_role_and_rarely_by_others() {
         let own = [
             "Mark my words, the wall will go.",
             "I do not know. Mark my words, though.",
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chinese_catchphrase_needs_no_blanks() {
+    fn a_chinese_catchphrase_needs_no_spaces() {
         let own = ["水不骗人。墙要塌。", "账可以改，水不骗人。", "你看，水不骗人！", "我不晓得。", "罢了，水不骗人。"];
         let others = [
             "船卖了。",
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn keyness_is_dunnings() {
+    fn keyness_is_dunnings_g2() {
         // 2 (10 ln(10/5.5) + 1 ln(1/5.5)) for equal sizes.
         let expected = 2.0 * (10.0 * (10.0_f64 / 5.5).ln() + (1.0_f64 / 5.5).ln());
         assert!((keyness(10.0, 100.0, 1.0, 100.0) - expected).abs() < 1e-9);

@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn appendix_c_rule_1_turns_stay_whole() {
+    fn appendix_c_rule_1_turns_are_not_cut() {
         let role = spoken(Language::En, &[130; 12]);
         let (segments, rejects) = segments(&Params::default(), &role, 7);
         let turns: Vec<DialogueTurn> = segments.iter().flat_map(|segment| segment.turns.clone()).collect();
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn appendix_c_rule_2_a_segment_has_its_least_length_and_turns() {
+    fn appendix_c_rule_2_a_segment_has_the_minimum_length_and_turns() {
         // Two turns reach 500 words, but four turns need more.
         let role = spoken(Language::En, &[250; 8]);
         assert_eq!(sizes(&segments(&Params::default(), &role, 7).0, Language::En), [[250; 4]; 2]);
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn appendix_c_rule_3_a_turn_beyond_its_length_is_dropped() {
+    fn appendix_c_rule_3_a_turn_that_is_too_long_is_dropped() {
         for (language, most) in [(Language::En, 500), (Language::Zh, 500)] {
             let role = spoken(language, &[most, most, most + 1, most, most, most]);
             let (found, rejects) = segments(&Params::default(), &role, 7);
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn appendix_c_rule_4_more_segments_are_sampled() {
+    fn appendix_c_rule_4_segments_beyond_the_limit_are_sampled() {
         let params = Params { max_segments: 3, ..Params::default() };
         let role = spoken(Language::En, &[125; 40]);
         let (all, _) = segments(&Params::default(), &role, 7);
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn appendix_c_rule_5_a_segment_ends_within_its_length() {
+    fn appendix_c_rule_5_a_segment_ends_within_the_maximum_length() {
         let params = Params { min_segment_turns: 6, ..Params::default() };
         let role = spoken(Language::En, &[450; 6]);
         let found = segments(&params, &role, 7).0;
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn appendix_c_rule_6_acts_are_no_borders() {
+    fn appendix_c_rule_6_segments_may_span_acts() {
         let long = format!("Bo: {}", "word ".repeat(130));
         let own = format!("Ann: {}", "word ".repeat(130));
         let acts: Vec<_> = (0..4).map(|_| act(&[&long, &own])).collect();

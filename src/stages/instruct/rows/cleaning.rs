@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn appendix_d_5_rule_3_a_reply_with_the_name_in_front_is_dropped() {
+    fn appendix_d_5_rule_3_a_reply_that_starts_with_the_name_is_dropped() {
         check("Keziah Marl: A penny either way.", Some(Fault::NameInFront));
         check("**Kez:** A penny.", Some(Fault::NameInFront));
         check("薛嵩：久仰。", Some(Fault::NameInFront));

@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_test_rows_ask_is_kept() {
+    fn only_similarities_of_test_rows_are_kept() {
         let texts: Vec<String> = (0..300).map(|n| format!("Ann, is the ferry of day {n} late?")).collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let mut ranks = Ranks { index: Index::new(&texts), texts: &texts, trained: 290, known: BTreeMap::new() };
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_alike_is_seen_in_both_languages() {
+    fn overlap_is_measured_in_both_languages() {
         let train = [
             "Ann, where did you bury the old lamp?",
             "Ann, who taught the miller to sing?",

@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_is_put_to_the_role() {
+    fn a_question_must_address_the_role() {
         for (question, language, expected) in [
             ("Keziah Marl, what is the price?", Language::En, true),
             ("What would you do, ferrywoman?", Language::En, true),
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unclean_answer_is_no_row() {
+    fn an_unclean_answer_is_rejected() {
         let mut bad = row("ann", 0, "Ann, where is the lamp?", Confidence::High);
         bad.generated = vec!["As an AI language model I have no lamp.".to_owned()];
         assert_eq!(reasons(&all_rows(&Params::default(), vec![made("ann", vec![bad], &[])])), ["reveals_model"]);

@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn a_leak_free_split_parts_no_family() {
+    fn a_leak_free_split_divides_no_group_of_similar_questions() {
         let params = Params { leak_similarity: crate::schema::ByLanguage { en: 0.6, zh: 0.5 }, ..open() };
         let harvest = all_rows(&params, vec![asked("ann", 20, true)]);
         let tally = harvest.tallies[&Language::En];
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn the_papers_split_tells_its_overlap() {
+    fn the_papers_split_reports_its_overlap() {
         let params = Params { split: SplitRule::Paper, dedup_keep_ratio: 0.5, ..Params::default() };
         let harvest = all_rows(&params, vec![asked("ann", 20, true)]);
         let test = harvest.specific.iter().filter(|row| row.split == Split::Test).count() as u64;

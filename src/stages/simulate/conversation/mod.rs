@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_disturbs_a_conversation_drops_it_by_its_name() {
+    async fn a_disruptive_fault_drops_the_conversation_with_its_reason() {
         for (language, answer, fault) in [
             (Language::En, "I'm sorry, but I can't assist with that request.", "declines"),
             (Language::En, "我不知道你在说什么。", "wrong_language"),

@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn those_with_most_lines_stay_in_the_scenes_order() {
+    fn the_characters_with_most_lines_are_kept_in_scene_order() {
         let mut scene = scene(Language::En, "book@0", &["Ann", "Bob", "Cid", "Dot", "ann"]);
         scene.characters[3].aliases.push("Lady Dot".to_owned());
         let line = |speaker: &str| Utterance { speaker: speaker.to_owned(), ..scene.dialogue[0].clone() };
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shared_form_of_address_is_no_name() {
+    fn a_shared_form_of_address_is_not_an_alias() {
         let tess = character(Language::En);
         let mut scene = scene(Language::En, "book@0", &["Ann", "Bob", "Tess"]);
         scene.characters[0].aliases.push("the guest".to_owned());
@@ -372,7 +372,7 @@ mod tests {
 
     /// An ask accepts an answer exactly if something is left of it after cleaning.
     #[test]
-    fn a_reply_is_read_alike_when_it_is_asked_for_and_when_it_is_put_in_form() {
+    fn checking_and_formatting_a_reply_agree() {
         for (language, names, absent, replies) in [
             (
                 Language::En,
@@ -423,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn the_eliciting_names_the_test_character() {
+    fn the_eliciting_instruction_names_the_test_character() {
         let (scene, tess) = (scene(Language::Zh, "book@0", &["Ann"]), character(Language::Zh));
         let prompt_context = PromptContext::new(&scene, &tess, &Params::default()).expect("a scene character remains");
         for dimension in crate::stages::select::dimensions(None).expect("the table is embedded and tested") {
@@ -434,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn artificial_minds_are_told_by_the_world() {
+    fn a_world_with_artificial_intelligence_is_recognized() {
         let mut tess = character(Language::En);
         let scene = scene(Language::En, "book@0", &["Ann"]);
         assert!(!has_ai(&scene, &tess));
@@ -461,7 +461,7 @@ mod tests {
     /// A template, including a user's own, can only show what the ask contains, so the ask must not contain anything
     /// that its speaker may not know.
     #[test]
-    fn no_template_can_show_what_is_not_the_speakers_to_know() {
+    fn templates_cannot_access_private_attributes_of_others() {
         for language in Language::ALL {
             let scene = scene(language, "book@0", &["Ann", "Bob", "The Guest"]);
             let tess = character(language);
@@ -502,7 +502,7 @@ mod tests {
     }
 
     #[test]
-    fn everyone_sees_what_is_theirs_to_see() {
+    fn each_participant_sees_only_its_private_attributes() {
         for language in Language::ALL {
             let scene = scene(language, "book@0", &["Ann", "Bob", "The Guest"]);
             let tess = character(language);

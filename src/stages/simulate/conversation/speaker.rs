@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_means_the_only_one_whom_it_fits() {
+    fn a_name_resolves_to_the_only_matching_speaker() {
         let english = ["Anselm Vosper", "Keziah Marl", "Silas Marl", "The Clerk", "END"];
         let chinese = ["薛嵩", "老妓女", "红线", "小妓女", "END"];
         for (choices, name, expected) in [

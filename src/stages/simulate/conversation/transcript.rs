@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_others_are_gathered() {
+    fn consecutive_lines_of_others_are_one_message() {
         let user = |text: &str| (Role::User, text.to_owned());
         let assistant = |text: &str| (Role::Assistant, text.to_owned());
         let system = (Role::System, "<system>".to_owned());

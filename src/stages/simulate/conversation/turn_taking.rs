@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn the_floor_follows_the_rules() {
+    fn turn_taking_follows_the_rules() {
         let params = Params { min_turns: 6, test_every: 4, ..Params::default() };
         for (spoken, cast, expected) in [
             (&[][..], 3, choice(&[0, 1, 2], false)),
@@ -82,7 +82,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_choices_keep_the_rules(
+        fn turn_taking_rules_hold_for_any_choices(
             cast in 2_usize..6, test_every in 2_u32..6, picks in prop::collection::vec(any::<prop::sample::Index>(), 40)
         ) {
             let params = Params { test_every, ..Params::default() };

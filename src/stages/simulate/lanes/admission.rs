@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn who_misses_most_goes_first() {
+    async fn the_lane_with_most_missing_goes_first() {
         let admission = Admission::new(4);
         let mut all = admission.take(9, 0).await;
         let mut entry =
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn places_are_handed_on_one_by_one() {
+    async fn permits_are_released_one_by_one() {
         let admission = Admission::new(3);
         let mut batch = admission.take(2, 1).await;
         let (first, second) = (batch.split_one(), batch.split_one());
@@ -178,7 +178,7 @@ mod tests {
 
     /// In any order of completion, every request is served and no permit is lost.
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-    async fn a_crowd_passes_through() {
+    async fn many_waiting_lanes_are_all_admitted() {
         let admission = Arc::new(Admission::new(5));
         let crowd = (0..200_u32).map(|who| {
             let admission = Arc::clone(&admission);

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn equals_are_picked_uniformly() {
+    fn equal_weights_are_drawn_uniformly() {
         let counts = counts(&[3, 1, 1, 2, 1]);
         let mut rng = seeded(7, &["ties"]);
         let mut picked = counts.clone();
@@ -165,7 +165,7 @@ mod tests {
 
     /// A target need not be counted: here the first dimension never is, no matter how often it is targeted.
     #[test]
-    fn a_dimension_that_never_counts_starves_no_other() {
+    fn a_dimension_that_never_counts_does_not_starve_others() {
         for batch in 1..5 {
             let (mut reached, mut aimed, mut played) = (counts(&[0; 5]), counts(&[0; 5]), 0);
             while reached.missing(10) > 10 {
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn emphasis_bounds_are_kept() {
+    fn target_probability_zero_and_one_are_exact() {
         let plan = |draws, target_probability| {
             counts(&[0, 0]).plan(draws, target_probability, rngs(7, "emphasis", 0..1)).remove(0)
         };
@@ -228,7 +228,7 @@ mod tests {
         }
 
         #[test]
-        fn short_dimensions_come_first(before in prop::collection::vec(0_u32..6, 2..7), seed: u64) {
+        fn dimensions_below_target_come_first(before in prop::collection::vec(0_u32..6, 2..7), seed: u64) {
             let start = counts(&before);
             let most = before.iter().copied().max().unwrap();
             let mut ahead = start.clone();

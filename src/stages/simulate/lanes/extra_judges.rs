@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn further_judges_say_their_own_and_change_nothing() {
+    async fn extra_judges_add_verdicts_and_change_nothing_else() {
         for language in Language::ALL {
             let models = TestModels::new(Arc::default(), false);
             let alone = played(&models, &[], language).await;

@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_at_fault_is_named_and_spoils_what_follows() {
+    fn a_fault_is_named_and_excludes_later_turns() {
         for (language, turns) in [
             (
                 Language::En,

@@ -187,7 +187,7 @@ mod tests {
     use crate::stages::simulate::fixtures::{MemoryScenes, character, pool, scene};
 
     #[test]
-    fn scenes_that_people_wrote_come_first_when_asked() {
+    fn custom_scenes_come_first_if_configured() {
         for language in Language::ALL {
             let (scenes, tess) = (pool(language, 20), character(language));
             let heads: Vec<SceneHead> = scenes
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn one_scene_more_moves_no_other() {
+    fn an_added_scene_does_not_reorder_others() {
         let (scenes, tess, params) = (pool(Language::En, 20), character(Language::En), Params::default());
         let ids = |scenes: &[Arc<Scene>]| -> Vec<SceneId> {
             let memory_scenes = MemoryScenes::new(scenes);
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn lanes_that_are_pinned_to_books_play_no_others() {
+    fn lanes_play_only_the_configured_books() {
         for language in Language::ALL {
             let from_file = Character { book: Some("home".to_owned()), ..character(language) };
             let picked = Character { id: Character::picked_id(&from_file.name, "home"), ..from_file };
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_made_up_character_meets_no_namesake() {
+    fn a_synthesized_character_meets_no_namesake() {
         for (language, name, namesakes, others) in [
             (
                 Language::En,
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn only_one_picked_out_of_a_book_that_stands_alone_meets_its_own() {
+    fn only_a_pool_character_of_a_single_book_plays_its_own_scenes() {
         let from_file = Character { book: Some("home".to_owned()), ..character(Language::En) };
         let picked = Character { id: Character::picked_id(&from_file.name, "home"), ..from_file.clone() };
         let own = scene(Language::En, "home@0", &["Ann"]);

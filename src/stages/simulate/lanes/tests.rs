@@ -78,7 +78,7 @@ fn a_lane_can_run_on_any_thread() {
 }
 
 #[tokio::test]
-async fn a_lane_reaches_tau_and_says_so() {
+async fn a_lane_reaches_tau_and_reports_it() {
     for language in Language::ALL {
         let (models, params) = (models(), params());
         let context = models.context(&params);
@@ -99,7 +99,7 @@ async fn a_lane_reaches_tau_and_says_so() {
 
 /// Planned but unused targets are not counted: counts equal the targets of the test turns that took place.
 #[tokio::test]
-async fn counts_are_what_was_played() {
+async fn counts_match_the_played_turns() {
     for (count, language) in
         [(BalanceOn::Targeted, Language::En), (BalanceOn::Judged, Language::Zh), (BalanceOn::Accepted, Language::En)]
     {
@@ -123,7 +123,7 @@ async fn counts_are_what_was_played() {
 }
 
 #[tokio::test]
-async fn targets_stay_balanced_at_any_wave() {
+async fn targets_stay_balanced_at_any_batch_size() {
     for batch in [1, 4, 9] {
         let (models, params) = (models(), Params { batch_size: batch, tau: 10, ..params() });
         let played = lane(&models, &models.context(&params), Language::En, &pool(Language::En, 60)).await;
@@ -218,7 +218,7 @@ async fn turns_keep_the_rules() {
 }
 
 #[tokio::test]
-async fn samples_are_what_a_model_under_test_is_sent() {
+async fn messages_of_samples_are_the_prompts_of_the_source() {
     for language in Language::ALL {
         let (models, params) = (models(), params());
         let played = lane(&models, &models.context(&params), language, &pool(language, 40)).await;
@@ -266,7 +266,7 @@ async fn samples_are_what_a_model_under_test_is_sent() {
 
 /// Runs give equal results if calls finish in a different order and the pool is in a different order.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn order_of_events_changes_nothing() {
+async fn the_order_of_events_does_not_change_the_result() {
     for language in Language::ALL {
         let params = Params { tau: 8, ..params() };
         let mut played = Vec::new();
@@ -287,7 +287,7 @@ async fn order_of_events_changes_nothing() {
 }
 
 #[tokio::test]
-async fn how_many_play_at_once_changes_nothing() {
+async fn concurrency_does_not_change_the_result() {
     let (models, params) = (models(), params());
     let scenes = pool(Language::Zh, 30);
     let all = lane(&models, &models.context(&params), Language::Zh, &scenes).await;
@@ -305,7 +305,7 @@ fn timeless(record: Record) -> Record {
 }
 
 #[tokio::test]
-async fn every_draw_is_asked_once() {
+async fn every_draw_is_used_once() {
     let (models, params) = (models(), params());
     lane(&models, &models.context(&params), Language::En, &pool(Language::En, 30)).await;
     let draws: Vec<String> = models.journal.by_draw().into_iter().map(|record| record.draw).collect();
@@ -319,7 +319,7 @@ async fn every_draw_is_asked_once() {
 }
 
 #[tokio::test]
-async fn a_limited_lane_is_the_beginning_of_a_full_one() {
+async fn a_limited_lane_is_a_prefix_of_the_full_lane() {
     let (models, params) = (models(), Params { tau: 20, ..params() });
     let scenes = pool(Language::En, 30);
     let full = lane(&models, &models.context(&params), Language::En, &scenes).await;
@@ -334,7 +334,7 @@ async fn a_limited_lane_is_the_beginning_of_a_full_one() {
 }
 
 #[tokio::test]
-async fn a_lane_uses_scenes_that_fit_and_each_once() {
+async fn a_lane_plays_each_suitable_scene_once() {
     let (models, params) = (models(), Params { tau: 1000, ..params() });
     let mut scenes = pool(Language::En, 3);
     scenes.push(Arc::new(scene(Language::Zh, "zh@0", &["Ann"])));
@@ -358,7 +358,7 @@ async fn a_lane_uses_scenes_that_fit_and_each_once() {
 }
 
 #[tokio::test]
-async fn a_failed_item_drops_its_conversation_alone() {
+async fn a_failed_call_drops_only_its_conversation() {
     let (models, params) = (models(), params());
     let scenes = pool(Language::En, 30);
     let before = lane(&models, &models.context(&params), Language::En, &scenes).await;
@@ -375,7 +375,7 @@ async fn a_failed_item_drops_its_conversation_alone() {
 }
 
 #[tokio::test]
-async fn a_lot_stays_in_the_record_though_its_conversation_fails() {
+async fn a_random_speaker_is_counted_even_if_the_conversation_fails() {
     let (models, params) = (models(), params());
     let (context, scenes) = (models.context(&params), pool(Language::En, 30));
     let play = || lane(&models, &context, Language::En, &scenes);
@@ -396,7 +396,7 @@ async fn a_lot_stays_in_the_record_though_its_conversation_fails() {
 }
 
 #[tokio::test]
-async fn a_failed_rating_keeps_the_record_but_not_the_samples() {
+async fn a_failed_rating_keeps_the_conversation_but_not_its_samples() {
     let (models, params) = (models(), params());
     let scenes = pool(Language::En, 30);
     lane(&models, &models.context(&params), Language::En, &scenes).await;
@@ -427,7 +427,7 @@ fn set(journal: &MemoryJournal, draw: &str, key: &str, value: impl Into<serde_js
 }
 
 #[tokio::test]
-async fn a_faulty_form_keeps_a_turn_or_a_conversation_out() {
+async fn a_format_fault_excludes_a_turn_or_a_conversation() {
     const ID: &str = "tess/source/0";
     let params = Params { tau: 1000, max_conversations: 1, ..params() };
     let scenes = pool(Language::En, 3);
@@ -488,7 +488,7 @@ async fn an_error_that_ends_the_run_ends_the_lane() {
 }
 
 #[test]
-fn the_last_wave_is_as_small_as_what_is_missing() {
+fn the_last_batch_is_no_larger_than_needed() {
     let params =
         Params { tau: 10, batch_size: 8, max_turns: 20, test_every: 4, target_probability: 0.8, ..Params::default() };
     let models = models();

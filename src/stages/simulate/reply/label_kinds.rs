@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_label_is_read_off_the_front() {
+    fn a_label_is_read_from_the_start() {
         for (piece, expected) in [
             ("Guard (salutes): Halt!", Some(("Guard", "(salutes)", "Halt!", false))),
             ("**Guard:** Halt!", Some(("Guard", "", "Halt!", false))),
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stranger_is_told_from_a_list() {
+    fn an_unknown_speaker_label_differs_from_a_list() {
         for (piece, alone, scripted) in [
             ("Captain Reyes: Halt!", true, true),
             ("The Innkeeper: Welcome!", true, true),

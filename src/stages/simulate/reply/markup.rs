@@ -231,7 +231,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn wrappings_come_off() {
+    fn wrappers_are_removed() {
         for (text, expected) in [
             ("```\nGood day.\n```", Some("Good day.")),
             ("```json\n{\"reply\": \"Good day.\"}\n```", Some("Good day.")),
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_and_notes_are_no_speech() {
+    fn template_tokens_and_notes_are_removed() {
         for (text, expected) in [
             ("<|im_end|>Good day.", Some("Good day.")),
             ("<|im_start|>assistant\nGood day.<|im_end|>\n<|im_start|>user\nHm.", Some("Good day.")),
@@ -281,7 +281,7 @@ mod tests {
         }
     }
     #[test]
-    fn a_stressed_word_is_no_action() {
+    fn an_emphasized_word_is_not_an_action() {
         for (text, expected, found) in [
             ("*You* did this.", "You did this.", false),
             ("I said no. *Never* again.", "I said no. Never again.", false),

@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn english_replies_are_mended() {
+    fn english_replies_are_repaired() {
         let format = format(Language::En, "Elizabeth Bennet", &["Mr. Darcy", "Jane"]);
         for (raw, text, faults) in [
             ("(smiles) Good day.", "(smiles) Good day.", &[][..]),
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn chinese_replies_are_mended() {
+    fn chinese_replies_are_repaired() {
         let format = format(Language::Zh, "薛嵩", &["红线", "老妓女"]);
         for (raw, text, faults) in [
             ("（拱手）久仰。", "(拱手) 久仰。", &[][..]),
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_mended_is_named() {
+    fn unrepairable_faults_are_named() {
         let english = format(Language::En, "Ann", &["Bob"]);
         let chinese = format(Language::Zh, "薛嵩", &["红线"]);
         for (format, raw, faults) in [
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn sentences_stand_outside_of_parentheses() {
+    fn sentences_are_counted_outside_parentheses() {
         for (text, expected) in [
             ("(nods. Sits.) Well. I see", &["(nods. Sits.) Well.", "(nods. Sits.) Well. I see"][..]),
             ("Well... I think so. Oh! what a day", &["Well... I think so.", "Well... I think so. Oh! what a day"]),

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_overlaps_the_dialogue_is_of_it() {
+    fn a_line_that_overlaps_the_dialogue_is_removed() {
         let english = filter(Language::En, &["The tide is at four. I'll wait for nobody, sir.", "No."]);
         let chinese = filter(Language::Zh, &["潮水四更才来。船家谁也不等，客官。", "不。"]);
         for (filter, line, expected) in [
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn an_attribute_loses_what_it_quotes_and_no_more() {
+    fn an_attribute_loses_only_quoted_sentences() {
         let english = filter(
             Language::En,
             &["I will wait for nobody at all.", "The miller.", "A penny either way, sir.", "Dray!"],

@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_sentence_is_not_said_twice() {
+    fn a_long_sentence_is_not_repeated_by_its_speaker() {
         let mut index = RepetitionIndex::default();
         index.add("Bob", "(sits) The bridge was gone before the rain came. Yes.");
         index.add("薛嵩", "(坐下) 雨还没来，桥就已经断了。好。");
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn another_says_a_longer_sentence_again_only_to_ask_back() {
+    fn another_speaker_may_repeat_a_long_sentence_only_as_a_question() {
         for (text, back) in [
             (
                 "The bridge was gone before the rain came, and the boat went with it.",
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_speaker_says_a_thing_as_a_whole_as_often_as_people_do() {
+    fn short_replies_may_be_repeated_more_often() {
         for (text, again, allowed_times) in [
             ("Yes, I know that.", "(nods) Yes — I know that!", 1),
             ("Yes.", "(sighs) Yes!", 2),

@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_ends_where_somebody_else_speaks() {
+    fn a_reply_ends_where_another_speaker_starts() {
         for reply in [
             "Good day.\nDray: No.",
             "Good day. Dray: No.",
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn talk_with_colons_is_talk() {
+    fn colons_in_speech_are_not_labels() {
         for reply in [
             "One thing is certain: nobody crosses.",
             "I know this much.\nOne thing is certain: nobody crosses.",
@@ -432,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn the_speakers_own_name_comes_off() {
+    fn the_speakers_own_label_is_removed() {
         for (reply, lines) in [
             ("Anselm Vosper: Good day.", &["Good day."][..]),
             ("Mr. Vosper: Good day.", &["Good day."]),

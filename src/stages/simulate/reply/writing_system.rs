@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scripts_tell_a_foreign_reply() {
+    fn a_reply_in_the_other_language_is_recognized_by_its_script() {
         for (text, language, expected) in [
             ("I met 薛嵩 at the gate.", Language::En, false),
             ("我见过 Mr. Darcy 一面。", Language::Zh, false),
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_weighs_more_than_a_character() {
+    fn a_word_has_more_weight_than_a_character() {
         assert_eq!((weight("don't go"), weight("别走"), weight("...")), (6, 4, 0));
     }
 }

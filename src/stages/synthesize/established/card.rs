@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_character_of_ours_comes_back_as_it_was() {
+    fn an_exported_character_is_restored_on_import() {
         let card = card(&Character::from(own()));
         assert_eq!(card["spec"], "chara_card_v3");
         for (key, _) in required() {
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn every_key_of_a_card_comes_out_as_it_went_in() {
+    fn every_key_of_a_card_round_trips() {
         let data = json!({"name": "", "nickname": null, "description": "d {{user}}", "first_mes": "f", "extensions":
             {"a": {"b": [1, 2.5, null]}}, "assets": [{"type": "icon"}], "character_book": {"entries": [{"keys": [],
             "content": "", "extensions": {"x": 1}, "vendor": true}], "extensions": {}}, "vendor": {"y": "z"}});
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn other_forms_stand_whole_in_the_extensions() {
+    fn other_formats_are_stored_completely_in_the_extensions() {
         let value = json!({"char_name": "Mara", "system_prompt": "Keeps a lamp.", "odd": [1]});
         let out = imported_card(&read(&value));
         assert_eq!(out["data"]["extensions"]["dramaturg"]["ping_pong"], value);

@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_is_taken_out_of_whatever_it_is_in() {
+    fn a_card_is_extracted_from_every_container() {
         let own = |base64: String| picture(&[chunk(*b"tEXt", format!("chara\0{base64}").as_bytes())]);
         let broken_lines = STANDARD.encode(CARD).replace('I', "I\r\n");
         for bytes in [
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_taken_out_is_told() {
+    fn a_card_that_cannot_be_extracted_is_an_error() {
         let own = |text: &[u8]| picture(&[chunk(*b"tEXt", &[b"chara\0".as_slice(), text].concat())]);
         assert_eq!(text(own(b"***")), Err(ContainerError::Base64 { keyword: "chara" }));
         assert_eq!(text(own(STANDARD.encode([0xff, 0xfe]).as_bytes())), Err(ContainerError::Encoding));

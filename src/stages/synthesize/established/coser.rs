@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn the_main_characters_of_a_book_are_taken() {
+    fn the_main_characters_of_a_coser_book_are_imported() {
         let utterance_count =
             |lines: &[&str]| -> Vec<Value> { lines.iter().map(|line| json!({"message": line, "i_p": 1})).collect() };
         let book = json!({"book": "The Lamp", "plots": [], "character_datasets": {
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_book_without_profiles_is_told() {
+    fn a_coser_book_without_profiles_is_an_error() {
         for (value, pointer) in [
             (json!({"character_datasets": []}), "/character_datasets"),
             (json!({"character_datasets": {}}), ""),

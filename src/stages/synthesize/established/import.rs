@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn forms_are_told_by_their_keys() {
+    fn formats_are_recognized_by_their_keys() {
         for (value, format) in [
             (json!({"name": "A", "language": "en", "profile": []}), CharacterFormat::Own),
             (json!({"name": "A", "profil": []}), CharacterFormat::Own),

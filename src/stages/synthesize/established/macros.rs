@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn macros_stand_for_something_or_nothing() {
+    fn macros_are_replaced_or_removed() {
         for (text, expected) in [
             ("{{char}} and {{User}}’s dog. {{user}} left.", "Mara and the visitor’s dog. The visitor left."),
             ("<BOT> waits for <USER>; <b>bold</b> stays", "Mara waits for the visitor; <b>bold</b> stays"),

@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn one_of_whom_nothing_is_told_is_none() {
+    fn a_character_without_a_description_is_an_error() {
         assert_eq!(read_value(&json!({"char_name": "A"})).unwrap_err().pointer, "/system_prompt");
         assert_eq!(read_value(&json!({"char_name": 1})).unwrap_err().message, "`char_name` is a number");
     }

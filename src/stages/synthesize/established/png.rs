@@ -141,7 +141,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn text_is_found_after_the_pixels_in_every_kind_of_chunk() {
+    fn text_is_found_in_every_chunk_type_after_the_pixels() {
         let other = chunk(*b"tEXt", b"Comment\0chara");
         for own in [
             chunk(*b"tEXt", b"chara\0two"),
@@ -164,7 +164,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn damage_is_told_where_it_matters() {
+    fn damage_is_reported_only_where_it_matters() {
         assert_eq!(find(&picture(&[])), Err(ContainerError::NoCard));
         let intact = picture(&[chunk(*b"tEXt", b"chara\0two")]);
         let position = intact.windows(3).position(|three| three == b"two").unwrap();
@@ -187,12 +187,12 @@ pub(super) mod tests {
 
     proptest! {
         #[test]
-        fn no_bytes_are_too_strange(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+        fn any_bytes_are_handled_without_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
             let _ = text(&[SIGNATURE, &bytes].concat(), &["ccv3", "chara"]);
         }
 
         #[test]
-        fn no_change_to_a_picture_is_too_strange(
+        fn a_modified_picture_is_handled_without_a_panic(
             kind in prop_oneof![Just(*b"tEXt"), Just(*b"zTXt"), Just(*b"iTXt")],
             data in proptest::collection::vec(prop_oneof![Just(0_u8), Just(1), any::<u8>()], 0..40),
             at in any::<prop::sample::Index>(),

@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn those_with_most_lines_are_picked_and_others_say_why_not() {
+    fn the_characters_with_most_lines_are_picked_and_others_have_a_reason() {
         let scenes = [
             of(90, &["Ann", "Cid"], &[utterances("Ann", 20..26), utterances("Cid", 0..5)]),
             of(
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn inventions_repeats_and_empty_profiles_make_nobody() {
+    fn invented_and_repeated_lines_and_empty_profiles_do_not_count() {
         let mut scene =
             of(0, &["Ann", "Bob", "Cid"], &[utterances("Ann", 0..6), utterances("Bob", 0..4), utterances("Bob", 0..4)]);
         for line in scene.dialogue.iter_mut().filter(|line| line.speaker == "Ann").skip(4) {
@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn two_names_are_one_person_only_where_nothing_speaks_against_it() {
+    fn two_names_are_merged_only_without_counter_evidence() {
         let both = |second: &[&str]| {
             pick(
                 "b",

@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn later_values_win_or_extend() {
+    fn later_values_replace_or_extend_earlier_ones() {
         let merged = merge(
             Language::En,
             &[
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn chinese_is_joined_without_blanks_and_secrets_that_came_out_are_open() {
+    fn chinese_is_joined_without_spaces_and_revealed_secrets_become_public() {
         let merged = merge(
             Language::Zh,
             &[
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_says_more_takes_the_place_of_what_it_repeats() {
+    fn a_sentence_that_says_more_replaces_the_one_it_contains() {
         for (language, values, kept) in [
             (
                 Language::En,
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_is_bounded_and_the_newest_stays() {
+    fn a_long_value_keeps_its_newest_sentences() {
         let words =
             ["amber", "birch", "cedar", "dune", "ember", "fjord", "grove", "heath", "islet", "jetty", "knoll", "ledge"];
         let long = |word: &str| format!("{} marks the {word}.", format!("{word} ").repeat(16).trim_end());

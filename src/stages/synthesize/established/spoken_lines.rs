@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_spoken_is_told_from_what_is_done() {
+    fn speech_differs_from_actions() {
         for (message, expected) in [
             ("*She waves.* Hello there. *She sits.*", vec!["Hello there."]),
             ("She waves. “Hello,” she says, “and welcome.”\nNobody answers.", vec!["Hello, and welcome."]),

@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn older_and_broken_forms_are_read_as_far_as_they_go() {
+    fn older_and_incomplete_cards_are_read_as_far_as_possible() {
         let flat = json!({"name": "", "description": "{{char}}守着灯塔，话很少。", "personality": "", "scenario": "",
             "first_mes": "（抬头）来了？坐吧。", "mes_example": "{{char}}：“油不多了。”\n{{user}}：“那怎么办？”"});
         let file = read(&flat, "阿满").unwrap().file;
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_that_cannot_be_read_says_where() {
+    fn an_unreadable_card_names_the_key() {
         for (card, pointer, expected) in [
             (json!({"spec": "chara_card_v2", "data": []}), "/data", "`data` is a list"),
             (json!({"spec": "chara_card_v2", "data": {"description": 3}}), "/data/description", "is a number"),

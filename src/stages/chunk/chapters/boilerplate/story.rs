@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_is_no_head() {
+    fn quoted_text_is_not_a_heading() {
         for (words, is_head) in
             [("“版权？”", false), ("“插图”", false), ("Contents?", false), ("Contents", true), ("目录", true)]
         {
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_book_of_a_file_is_read_behind_its_own_head() {
+    fn a_second_book_in_a_file_is_read_after_its_own_header() {
         let book = |name: &str, text: &str| {
             format!(
                 "The Project Gutenberg eBook of {name}\n\n*** START OF THE PROJECT GUTENBERG EBOOK {name} ***\n\n{text}\
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn each_kind_of_matter_has_its_reason() {
+    fn each_kind_of_boilerplate_has_its_reason() {
         let text = format!(
             "The Project Gutenberg EBook of Rain\n\n*** START OF THE PROJECT GUTENBERG EBOOK RAIN ***\n\n\
              RAIN\n\nby Nobody\n\n[Transcriber's Note: two spellings\n\nwere kept.]\n\nCONTENTS\n\nCHAPTER I. Mud  1\n\nCHAPTER II. Sun  9\n\n\
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn chinese_matter_has_its_reason() {
+    fn each_kind_of_chinese_boilerplate_has_its_reason() {
         let story = "河上无风，水车不动。守夜的人都睡了。\n".repeat(40);
         let text = format!(
             "河灯\n目录\n第一回　看灯\n第二回　听雨\n第三回　过河\n第一回　看灯\n{story}第二回　听雨\n{story}第三回　过河\n{story}"
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn notices_of_web_sites_are_left_out() {
+    fn website_notices_are_left_out() {
         let story = "　　河上无风，水车不动。守夜的人都睡了。\n".repeat(60);
         let above = "更多精彩小说请访问 www.example.com\n";
         let below = "　　本书来自 www.example.com 小说下载\n=====\n更多精彩，更多好书，尽在某某书库\n";
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_preface_below_a_volumes_heading_is_left_out_and_a_prologue_is_not() {
+    fn a_preface_in_a_volume_is_left_out_and_a_prologue_is_kept() {
         let prose = PROSE.repeat(30);
         let text = format!(
             "VOLUME I\n\nPREFACE\n\n{prose}PROLOGUE\n\nIt was dry.\n\n{prose}CHAPTER I. Mud\n\n{prose}CHAPTER II. Sun\n\n{prose}"
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_story_without_headings_still_has_its_matter_cut() {
+    fn boilerplate_is_removed_from_a_story_without_headings() {
         let text = format!(
             "CONTENTS\n\nMud  1\nSun  9\nMoon  12\n\n{}Transcriber’s Note: one comma was mended.\n",
             format!("{}\n\n", PROSE.trim().repeat(6)).repeat(20)
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_volumes_table_is_a_hole_in_the_story() {
+    fn the_contents_of_a_second_volume_are_left_out() {
         let prose = PROSE.repeat(30);
         let text = format!(
             "VOLUME I\n\nCHAPTER I. Mud\n\n{prose}CHAPTER II. Sun\n\n{prose}CONTENTS OF VOLUME II\n\nI. Moon  1\n\nII. Stars  9\n\nIII. Night  12\n\n\
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_a_story_are_no_heads() {
+    fn prose_is_not_a_boilerplate_heading() {
         for line in [
             "He looked at the contents of the box.",
             "Covered wagons",

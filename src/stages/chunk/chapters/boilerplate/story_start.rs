@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_before_the_first_chapter_is_of_the_story() {
+    fn story_text_before_the_first_chapter_is_kept() {
         let en = "It rained on the weir all that night, and nobody in the mill slept; the wheel stood still.\n\n";
         let zh = "　　河上没有风，水车停了三天，守夜的人都睡不着，只听见水从闸下过去。\n";
         let chapters =

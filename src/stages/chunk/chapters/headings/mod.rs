@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_knows_headings_of_both_languages() {
+    fn headings_of_both_languages_are_recognized() {
         for (line, expected) in [
             ("CHAPTER I.", Some((Level::Chapter, Some(1), false))),
             ("Chapter 12", Some((Level::Chapter, Some(12), false))),

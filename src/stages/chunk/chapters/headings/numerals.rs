@@ -194,7 +194,7 @@ mod tests {
     use super::{number, roman};
 
     #[test]
-    fn headings_number_in_many_ways() {
+    fn numerals_are_parsed_in_many_forms() {
         for (text, expected) in [
             ("7", Some(7)),
             ("１２", Some(12)),
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_roman_letters_are_no_numerals() {
+    fn words_made_of_roman_digits_are_not_numerals() {
         for word in ["did", "mix", "civil", "mild", "DC"] {
             assert_eq!(roman(word), None, "{word}");
         }

@@ -4,24 +4,25 @@
 use polars::prelude::DataFrame;
 use serde_json::Value;
 
-use super::Group;
-use super::findings::Findings;
-use super::remedy::Remedy;
+use crate::config::Check;
 use crate::dataset::error::DatasetError;
 use crate::dataset::split::{
     DEFAULT_SIMILARITY, Params, Relation, Rows, SPLITTABLE_CONFIGS, SplitPriority, UNUSED, rows_crossing_splits,
     similar_rows, uncompared_questions,
 };
+use crate::dataset::validate::Group;
+use crate::dataset::validate::findings::Remedy;
+use crate::dataset::validate::findings::{Findings, Location};
 use crate::schema::ByLanguage;
 use crate::store::{StoreError, Table};
 
 /// Returns how a config was split, from the data set's `splits.json`.
-pub(super) fn params(config: &str, split_configs: &Value) -> Option<Params> {
+pub(in crate::dataset::validate) fn params(config: &str, split_configs: &Value) -> Option<Params> {
     serde_json::from_value(split_configs[config]["params"].clone()).ok()
 }
 
 /// The rows of a config with several splits.
-pub(super) struct Leaks {
+pub(in crate::dataset::validate) struct Leaks {
     config: String,
     /// `None` if the config has fewer than two splits.
     rows: Option<Rows>,
@@ -29,13 +30,18 @@ pub(super) struct Leaks {
     /// The splits, by decreasing priority.
     splits: Vec<String>,
     /// By row: its split and position.
-    positions: Vec<(Option<usize>, super::Spot)>,
+    positions: Vec<(Option<usize>, Location)>,
     is_paper_split: bool,
 }
 
 impl Leaks {
     /// Creates an empty check. Relations that the data set's own split ignored are not checked.
-    pub(super) fn new(config: &str, tables: &[&Table], manifest: Option<&Value>, split_configs: &Value) -> Self {
+    pub(in crate::dataset::validate) fn new(
+        config: &str,
+        tables: &[&Table],
+        manifest: Option<&Value>,
+        split_configs: &Value,
+    ) -> Self {
         let own = params(config, split_configs);
         let priority = SplitPriority::new(own.as_ref());
         let instruct = manifest
@@ -70,17 +76,21 @@ impl Leaks {
     }
 
     /// Adds the rows of a group.
-    pub(super) fn add(&mut self, group: &Group<'_>, frame: &DataFrame) -> Result<(), DatasetError> {
+    pub(in crate::dataset::validate) fn add(
+        &mut self,
+        group: &Group<'_>,
+        frame: &DataFrame,
+    ) -> Result<(), DatasetError> {
         let Some(rows) = &mut self.rows else { return Ok(()) };
         let added = rows.add(&self.config, &self.params, frame);
         added.map_err(|source| StoreError::Rows { path: group.file.into(), source })?;
         let split = self.splits.iter().position(|split| split == group.split);
-        self.positions.extend((0..group.height).map(|row| (split, group.spot("leak", row, "id"))));
+        self.positions.extend((0..group.height).map(|row| (split, group.location(Check::Leak, row, "id"))));
         Ok(())
     }
 
     /// Reports the rows that share something with a row of a split of higher priority.
-    pub(super) fn check(self, findings: &mut Findings, notes: &mut Vec<String>) {
+    pub(in crate::dataset::validate) fn check(self, findings: &mut Findings, notes: &mut Vec<String>) {
         let Some(rows) = self.rows else { return };
         let threads = std::thread::available_parallelism().unwrap_or(std::num::NonZero::<usize>::MIN);
         let near = similar_rows(&rows, &self.params, threads);
@@ -102,7 +112,7 @@ impl Leaks {
             return;
         }
         for leak in found {
-            let (_, spot) = &self.positions[leak.row];
+            let (_, location) = &self.positions[leak.row];
             let (with, _) = &self.positions[leak.with];
             let split = with.map_or("", |with| self.splits[with].as_str());
             let column = leak.relation.column(&self.config);
@@ -113,8 +123,8 @@ impl Leaks {
                 Relation::Similarity => "nearly the same text",
             };
             let message = format!("it shares {shared} with `{}` in `{split}`", rows.id(leak.with));
-            let column = column.map_or_else(|| spot.column.clone(), |column| Some(column.to_owned()));
-            findings.add(super::Spot { column, ..spot.clone() }, &message, Remedy::SplitAgain);
+            let column = column.map_or_else(|| location.column.clone(), |column| Some(column.to_owned()));
+            findings.add(Location { column, ..location.clone() }, &message, Remedy::SplitAgain);
         }
         let asked = Relation::ALL
             .iter()

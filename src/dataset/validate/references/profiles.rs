@@ -17,11 +17,11 @@ struct Trait {
 
 /// A profile, reduced to what is compared.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Profile(Vec<Trait>);
+pub(in crate::dataset::validate) struct Profile(Vec<Trait>);
 
 impl Profile {
     /// Reads the profile of a row; `None` if the column is not a list.
-    pub(super) fn of(cells: &Cells, row: usize) -> Option<Self> {
+    pub(in crate::dataset::validate) fn of(cells: &Cells, row: usize) -> Option<Self> {
         let Cells::List { items, .. } = cells else { return None };
         let attribute = |index| {
             let mut value = "";
@@ -37,7 +37,7 @@ impl Profile {
     }
 
     /// Returns whether `part` is this profile, complete or with sentences and attributes omitted.
-    pub(super) fn contains(&self, part: &Self) -> bool {
+    pub(in crate::dataset::validate) fn contains(&self, part: &Self) -> bool {
         let mut all = self.0.iter();
         let mut is_next = |part: &Trait| all.any(|own| own.rest == part.rest && is_remainder(&own.value, &part.value));
         part.0.iter().all(&mut is_next)
@@ -68,7 +68,7 @@ mod tests {
     use super::{Profile, Trait, is_remainder};
 
     #[test]
-    fn what_is_left_of_a_value_is_whole_sentences_in_order() {
+    fn a_shortened_value_keeps_complete_sentences_in_order() {
         for (value, remainder, expected) in [
             ("Curt. Never waits! Proud of her boat.", "Curt. Proud of her boat.", true),
             ("Curt. Never waits! Proud of her boat.", "Never waits!", true),
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn attributes_may_go_and_nothing_else() {
+    fn attributes_may_be_removed_but_not_added() {
         let profile = |traits: &[(u64, &str)]| {
             Profile(traits.iter().map(|(rest, value)| Trait { rest: *rest, value: (*value).to_owned() }).collect())
         };

@@ -8,7 +8,7 @@ use crate::schema::BoilerplateKind;
 
 static TYPES: LazyLock<BTreeMap<String, BoilerplateKind>> = LazyLock::new(|| {
     let kinds: BTreeMap<BoilerplateKind, Vec<String>> =
-        toml::from_str(include_str!("boilerplate.toml")).expect("the table of types is embedded and tested");
+        toml::from_str(include_str!("boilerplate_elements.toml")).expect("the table of types is embedded and tested");
     kinds.into_iter().flat_map(|(kind, types)| types.into_iter().map(move |word| (word, kind))).collect()
 });
 
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn types_name_kinds_of_boilerplate() {
+    fn element_types_map_to_boilerplate_kinds() {
         for (types, kind) in [
             ("doc-toc", Some(BoilerplateKind::Contents)),
             ("chapter  titlepage", Some(BoilerplateKind::FrontMatter)),

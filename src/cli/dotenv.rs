@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_line_is_named_and_not_shown() {
+    fn the_error_names_the_line_without_its_content() {
         for (text, line) in [("A=1\nsk-secret\n", 2), ("a b=sk-secret", 1), ("A=\"sk-secret", 1)] {
             let message = parse(text).unwrap_err().to_string();
             assert_eq!(message, format!("line {line} of `.env` is not of the form NAME=value"));

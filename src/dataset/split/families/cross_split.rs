@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::Params;
-use super::rows::{Relation, Rows};
+use crate::dataset::split::Params;
+use crate::dataset::split::rows::{Relation, Rows};
 
 /// A row that is related to rows of a split with higher priority.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub fn rows_crossing_splits(
 
 /// Moves related rows of lower priority to `unused`, starting with the split of highest priority, so that moved rows
 /// cause no further moves. Records the previous split and the relation of each moved row in `because`.
-pub(super) fn set_aside(
+pub(in crate::dataset::split) fn set_aside(
     rows: &Rows,
     params: &Params,
     near: &[Vec<Option<u32>>],

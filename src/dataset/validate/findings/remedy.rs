@@ -53,7 +53,7 @@ pub enum Remedy {
 
 impl Remedy {
     /// Returns whether the remedy needs the run that built the data set.
-    pub(super) const fn needs_run(self) -> bool {
+    pub(in crate::dataset::validate) const fn needs_run(self) -> bool {
         match self {
             Self::Rebuild
             | Self::RebuildOrMove

@@ -1,5 +1,11 @@
 //! The facts about rows that a split uses: id, related rows, stratum and texts.
 
+mod compared_text;
+pub(crate) mod input;
+pub(crate) mod output;
+
+pub use compared_text::ComparedText;
+
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -7,7 +13,6 @@ use polars::prelude::{DataFrame, PolarsResult};
 use serde::{Deserialize, Serialize};
 
 use super::Params;
-use super::compared_text::ComparedText;
 use crate::cells::Cells;
 use crate::schema::Language;
 

@@ -1,6 +1,10 @@
 //! Places families in splits: in a random order, each family that brings the split closer to its share of every
 //! stratum.
 
+mod split_priority;
+
+pub use split_priority::SplitPriority;
+
 use std::collections::BTreeMap;
 
 use rand::Rng as _;

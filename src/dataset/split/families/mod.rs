@@ -1,5 +1,12 @@
 //! Families: rows that are placed in the same split because they are related, directly or through other rows.
 
+mod cross_split;
+mod similarity;
+
+pub(super) use cross_split::set_aside;
+pub use cross_split::{RelatedRow, rows_crossing_splits};
+pub use similarity::{similar_rows, uncompared_questions};
+
 use super::rows::{Relation, Rows};
 
 /// The families of rows, with and without text similarity.

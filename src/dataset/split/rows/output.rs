@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use polars::prelude::{DataFrame, IdxCa};
 
-use super::error::{SplitError, frame as frame_of};
+use crate::dataset::split::error::{SplitError, frame as frame_of};
 use crate::stages::export::{RowGroups, SplitRows};
 use crate::store::{NewDataset, RowReader, StoreError, Table};
 

@@ -3,7 +3,7 @@
 use std::hash::{DefaultHasher, Hasher as _};
 
 /// Returns the hash of what `write` writes. It is the same in every run: the hasher has fixed keys.
-pub(super) fn hash(write: impl FnOnce(&mut DefaultHasher)) -> u64 {
+pub(in crate::dataset::validate) fn hash(write: impl FnOnce(&mut DefaultHasher)) -> u64 {
     let mut hasher = DefaultHasher::new();
     write(&mut hasher);
     hasher.finish()

@@ -2,31 +2,35 @@
 
 use std::collections::BTreeMap;
 
+mod remedy;
+
+pub use remedy::Remedy;
+
 use super::AuditFinding;
-use super::remedy::Remedy;
+use crate::config::Check;
 
 /// Maximum number of findings listed per check, file and column.
 pub(super) const MOST: usize = 20;
 
 /// The position of a finding.
 #[derive(Debug, Clone)]
-pub(super) struct Spot {
-    pub(super) check: &'static str,
+pub(super) struct Location {
+    pub(super) check: Check,
     pub(super) file: Option<String>,
     pub(super) row: Option<usize>,
     pub(super) column: Option<String>,
     pub(super) id: Option<String>,
 }
 
-impl Spot {
+impl Location {
     /// Returns the position of the data set as a whole.
-    pub(super) const fn whole(check: &'static str) -> Self {
+    pub(super) const fn of_dataset(check: Check) -> Self {
         Self { check, file: None, row: None, column: None, id: None }
     }
 
     /// Returns the position of a file.
-    pub(super) fn of(check: &'static str, file: &str) -> Self {
-        Self { file: Some(file.to_owned()), ..Self::whole(check) }
+    pub(super) fn of_file(check: Check, file: &str) -> Self {
+        Self { file: Some(file.to_owned()), ..Self::of_dataset(check) }
     }
 }
 
@@ -36,7 +40,7 @@ pub(super) struct Findings {
     /// Whether the data set is inside a run's folder, so that it can be rebuilt.
     is_of_run: bool,
     all: Vec<AuditFinding>,
-    counts: BTreeMap<(&'static str, Option<String>, Option<String>), usize>,
+    counts: BTreeMap<(Check, Option<String>, Option<String>), usize>,
 }
 
 impl Findings {
@@ -46,8 +50,8 @@ impl Findings {
     }
 
     /// Adds a finding. If its remedy needs the run and there is none, the remedy is to download the data set again.
-    pub(super) fn add(&mut self, spot: Spot, message: &str, remedy: Remedy) {
-        let Spot { check, file, row, column, id } = spot;
+    pub(super) fn add(&mut self, location: Location, message: &str, remedy: Remedy) {
+        let Location { check, file, row, column, id } = location;
         let remedy = if remedy.needs_run() && !self.is_of_run { Remedy::Download } else { remedy };
         let count = self.counts.entry((check, file.clone(), column.clone())).or_default();
         *count += 1;
@@ -57,13 +61,13 @@ impl Findings {
     }
 
     /// Counts further findings at a position for which [`MOST`] were added.
-    pub(super) fn count(&mut self, spot: &Spot, more: usize) {
-        *self.counts.entry((spot.check, spot.file.clone(), spot.column.clone())).or_default() += more;
+    pub(super) fn count(&mut self, location: &Location, more: usize) {
+        *self.counts.entry((location.check, location.file.clone(), location.column.clone())).or_default() += more;
     }
 
     /// Returns the findings, and the number of further ones by check.
-    pub(super) fn finish(self) -> (Vec<AuditFinding>, BTreeMap<&'static str, usize>) {
-        let mut more: BTreeMap<&'static str, usize> = BTreeMap::new();
+    pub(super) fn finish(self) -> (Vec<AuditFinding>, BTreeMap<Check, usize>) {
+        let mut more: BTreeMap<Check, usize> = BTreeMap::new();
         for ((check, ..), count) in self.counts.into_iter().filter(|(_, count)| *count > MOST) {
             *more.entry(check).or_default() += count - MOST;
         }

@@ -2,8 +2,8 @@
 
 use polars::prelude::DataFrame;
 
-use super::error::{SplitError, frame};
 use crate::dataset::split::Params;
+use crate::dataset::split::error::{SplitError, frame};
 use crate::dataset::split::rows::{Rows, column_of, needed};
 use crate::store::{self, Table};
 

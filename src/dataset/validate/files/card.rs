@@ -7,9 +7,10 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::findings::{Findings, Spot};
-use super::remedy::Remedy;
+use crate::config::Check;
 use crate::dataset::card_update::{CardRows, read_card_rows};
+use crate::dataset::validate::findings::Remedy;
+use crate::dataset::validate::findings::{Findings, Location};
 use crate::stages::export::report_lists_splits;
 use crate::stages::export::row_counts;
 use crate::text::secrets;
@@ -18,16 +19,16 @@ use crate::text::secrets;
 type Rows = BTreeMap<String, BTreeMap<String, usize>>;
 
 /// The contents of the data set.
-pub(super) struct ActualContents<'a> {
-    pub(super) rows: &'a Rows,
+pub(in crate::dataset::validate) struct ActualContents<'a> {
+    pub(in crate::dataset::validate) rows: &'a Rows,
     /// The columns, by config.
-    pub(super) columns: &'a BTreeMap<String, BTreeSet<String>>,
+    pub(in crate::dataset::validate) columns: &'a BTreeMap<String, BTreeSet<String>>,
     /// Configs that could not be read completely and are not compared.
-    pub(super) unread: &'a BTreeSet<String>,
+    pub(in crate::dataset::validate) unread: &'a BTreeSet<String>,
 }
 
 /// Compares the listed rows with the actual ones, by config and split, and checks the text files for secrets.
-pub(super) fn check(
+pub(in crate::dataset::validate) fn check(
     dataset: &Path,
     run: Option<&Path>,
     manifest: Option<&Value>,
@@ -39,7 +40,11 @@ pub(super) fn check(
         let text = match fs::read(dataset.join(name)) {
             Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
             Err(_) if name == "README.md" && !rows.is_empty() => {
-                findings.add(Spot::of("card", name), "the data set has no data card", Remedy::CorrectCard);
+                findings.add(
+                    Location::of_file(Check::Card, name),
+                    "the data set has no data card",
+                    Remedy::CorrectCard,
+                );
                 continue;
             }
             Err(_) => continue,
@@ -47,16 +52,20 @@ pub(super) fn check(
         for secret in secrets(&text) {
             let line = text[..secret.place.start].matches('\n').count() + 1;
             let message = format!("line {line} looks like {}: `{}`", secret.kind, secret.hint(&text));
-            findings.add(Spot::of("secret", name), &message, Remedy::RemoveSecretFromPipeline);
+            findings.add(Location::of_file(Check::Secret, name), &message, Remedy::RemoveSecretFromPipeline);
         }
         if name == "README.md" {
             match read_card_rows(&text) {
                 Ok(Some(listed)) => compare(&listed, actual, findings),
                 Ok(None) if rows.is_empty() => {}
-                Ok(None) => {
-                    findings.add(Spot::of("card", name), "the data card has no front matter", Remedy::CorrectCard)
+                Ok(None) => findings.add(
+                    Location::of_file(Check::Card, name),
+                    "the data card has no front matter",
+                    Remedy::CorrectCard,
+                ),
+                Err(fault) => {
+                    findings.add(Location::of_file(Check::Card, name), &fault.to_string(), Remedy::RewriteCardLine)
                 }
-                Err(fault) => findings.add(Spot::of("card", name), &fault.to_string(), Remedy::RewriteCardLine),
             }
         }
     }
@@ -70,7 +79,7 @@ pub(super) fn check(
         let configs = listed.iter().filter(|(config, _)| !actual.unread.contains(*config));
         for (config, _) in configs.filter(|(config, listed)| rows.get(*config).unwrap_or(&BTreeMap::new()) != *listed) {
             let message = format!("the row counts of `{config}` are wrong");
-            findings.add(Spot::of("file", "../manifest.json"), &message, Remedy::Rebuild);
+            findings.add(Location::of_file(Check::File, "../manifest.json"), &message, Remedy::Rebuild);
         }
     }
     // The data set's own folder may contain a report too.
@@ -84,7 +93,7 @@ pub(super) fn check(
                 Ok(Some(false)) => format!("the row counts of `{config}` are wrong"),
                 Err(fault) => fault.to_string(),
             };
-            findings.add(Spot::of("card", &name), &message, Remedy::RebuildReport);
+            findings.add(Location::of_file(Check::Card, &name), &message, Remedy::RebuildReport);
         }
     }
 }
@@ -97,7 +106,8 @@ const KNOWN: [&str; 10] =
 
 fn compare(listed: &CardRows, actual: &ActualContents<'_>, findings: &mut Findings) {
     let ActualContents { rows, columns, unread } = actual;
-    let mut fault = |message: &str| findings.add(Spot::of("card", "README.md"), message, Remedy::CorrectCard);
+    let mut fault =
+        |message: &str| findings.add(Location::of_file(Check::Card, "README.md"), message, Remedy::CorrectCard);
     for (config, named) in listed.columns.iter().filter(|(config, _)| !unread.contains(*config)) {
         // `load_dataset` fails if the columns of a table differ.
         let Some(actual) = columns.get(config) else { continue };

@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 
 use super::postings::{Postings, Search};
-use super::questions::Questions;
+use super::question_weights::Questions;
 use super::terms::to_u32;
 use super::threads::each;
 

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
-use super::Params;
-use super::compared_text::ComparedText;
-use super::rows::{Relation, Rows};
+use crate::dataset::split::Params;
+use crate::dataset::split::rows::ComparedText;
+use crate::dataset::split::rows::{Relation, Rows};
 use crate::schema::Language;
 use crate::text::OMITTED_TEXT;
 use crate::text::duplicates::families;
@@ -67,7 +67,7 @@ mod tests {
     use crate::schema::ByLanguage;
 
     #[test]
-    fn a_question_that_was_cut_is_known_by_what_is_left_if_that_is_enough() {
+    fn a_shortened_question_is_matched_if_enough_text_remains() {
         for (whole, cut, long, language) in [
             (
                 "Hannah, what do you say to “The weir is up”?",

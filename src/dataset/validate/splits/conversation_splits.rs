@@ -5,16 +5,17 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::Value;
 
-use super::Group;
-use super::findings::{Findings, Spot};
 use super::leaks::params;
-use super::remedy::Remedy;
+use crate::config::Check;
 use crate::dataset::split::{SplitPriority, UNUSED};
+use crate::dataset::validate::Group;
+use crate::dataset::validate::findings::Remedy;
+use crate::dataset::validate::findings::{Findings, Location};
 use crate::store::Table;
 
 /// The splits of conversations and of their samples. Empty if all samples are in one split.
 #[derive(Debug, Default)]
-pub(super) struct ConversationSplitCheck {
+pub(in crate::dataset::validate) struct ConversationSplitCheck {
     /// Whether samples have two or more splits, not counting unused rows.
     is_divided: bool,
     priority: SplitPriority,
@@ -28,7 +29,7 @@ pub(super) struct ConversationSplitCheck {
 
 impl ConversationSplitCheck {
     /// Creates an empty check. The priority of splits is that of the samples.
-    pub(super) fn new(tables: &[Table], split_configs: &Value) -> Self {
+    pub(in crate::dataset::validate) fn new(tables: &[Table], split_configs: &Value) -> Self {
         let samples = tables.iter().filter(|table| table.config == "samples" && table.split != UNUSED);
         let splits: BTreeSet<&str> = samples.map(|table| table.split.as_str()).collect();
         let priority = SplitPriority::new(params("samples", split_configs).as_ref());
@@ -36,7 +37,7 @@ impl ConversationSplitCheck {
     }
 
     /// Adds the rows of a group.
-    pub(super) fn add(&mut self, group: &Group<'_>) {
+    pub(in crate::dataset::validate) fn add(&mut self, group: &Group<'_>) {
         if !self.is_divided {
             return;
         }
@@ -75,7 +76,7 @@ impl ConversationSplitCheck {
 
     /// Reports conversations in a split of lower priority than their samples, or notes that conversations were not
     /// split at all.
-    pub(super) fn check(self, findings: &mut Findings, notes: &mut Vec<String>) {
+    pub(in crate::dataset::validate) fn check(self, findings: &mut Findings, notes: &mut Vec<String>) {
         let rank = |split: usize| self.priority.rank(&self.names[split]);
         for (id, (split, file, row)) in &self.conversations {
             let Some(best) = self.samples.get(id).filter(|best| rank(**best) < rank(*split)) else { continue };
@@ -83,9 +84,9 @@ impl ConversationSplitCheck {
                 "its samples are in `{}`, but the conversation is in `{}`",
                 self.names[*best], self.names[*split]
             );
-            let mut spot = Spot::of("leak", &self.names[*file]);
-            (spot.row, spot.column, spot.id) = (Some(*row), Some("id".to_owned()), Some(id.clone()));
-            findings.add(spot, &message, Remedy::SplitConversations);
+            let mut location = Location::of_file(Check::Leak, &self.names[*file]);
+            (location.row, location.column, location.id) = (Some(*row), Some("id".to_owned()), Some(id.clone()));
+            findings.add(location, &message, Remedy::SplitConversations);
         }
         let own: BTreeSet<usize> = self.conversations.values().map(|(split, ..)| *split).collect();
         if let (Some(only_split), 1) = (own.first(), own.len()) {

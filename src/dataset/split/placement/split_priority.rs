@@ -1,6 +1,6 @@
 //! The priority of splits: rows of a lower split that are related to a higher one count as leaks.
 
-use super::{Params, UNUSED};
+use crate::dataset::split::{Params, UNUSED};
 
 /// The order of splits, highest priority first.
 #[derive(Debug, Clone, Default)]
@@ -42,7 +42,7 @@ mod tests {
     use crate::schema::ByLanguage;
 
     #[test]
-    fn the_order_is_that_of_the_division_and_else_of_the_names() {
+    fn splits_are_ordered_by_priority_then_by_name() {
         let sorted = |guard: &SplitPriority, mut names: Vec<&'static str>| {
             names.sort_by_key(|name| guard.rank(name));
             names

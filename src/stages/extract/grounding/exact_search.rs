@@ -5,9 +5,9 @@ use std::ops::Range;
 use memchr::memmem::Finder;
 
 use super::alignment::cut;
-use super::index::PassageIndex;
 use super::matches::{Exact, MatchedRanges};
 use super::normalized::{NormalizedText, SEPARATOR};
+use super::passage_search::PassageIndex;
 use super::token::Begins;
 use crate::text::is_han;
 

@@ -1,15 +1,19 @@
 //! Checks that the scenes, characters, conversations, turns and roles that rows refer to exist, and that repeated
 //! columns agree with the row referred to.
 
+mod profiles;
+mod stable_hash;
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
+use self::profiles::Profile;
+use self::stable_hash::hash;
 use super::Group;
-use super::findings::{Findings, MOST, Spot};
-use super::profiles::Profile;
-use super::remedy::Remedy;
-use super::stable_hash::hash;
+use super::findings::Remedy;
+use super::findings::{Findings, Location, MOST};
 use crate::cells::Cells;
+use crate::config::Check;
 
 /// The hash of a text for comparison; `None` if there is no such column.
 type TextHash = Option<u64>;
@@ -50,7 +54,7 @@ struct Pending {
 /// The first findings of a kind, and the number of further ones.
 #[derive(Debug, Default)]
 struct LimitedFindings {
-    first: Vec<(Spot, String)>,
+    first: Vec<(Location, String)>,
     more: usize,
 }
 
@@ -59,7 +63,7 @@ impl Pending {
         let LimitedFindings { first, more } =
             self.by_column.entry((group.file.to_owned(), column.to_owned(), of)).or_default();
         if first.len() < MOST {
-            first.push((group.spot("reference", row, column), message()));
+            first.push((group.location(Check::Reference, row, column), message()));
         } else {
             *more += 1;
         }
@@ -256,12 +260,12 @@ impl References {
             if !self.complete.contains(of) {
                 continue;
             }
-            if let Some((spot, _)) = first.first() {
-                let spot = spot.clone();
-                for (spot, message) in first {
-                    findings.add(spot, &message, Remedy::RestoreReferenced);
+            if let Some((location, _)) = first.first() {
+                let location = location.clone();
+                for (location, message) in first {
+                    findings.add(location, &message, Remedy::RestoreReferenced);
                 }
-                findings.count(&spot, more);
+                findings.count(&location, more);
             }
         }
         let mut missing: Vec<&str> = self.missing.into_iter().collect();
@@ -324,7 +328,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_told_is_counted_and_not_held() {
+    fn findings_beyond_the_limit_are_only_counted() {
         let ids: Vec<String> = (0..55).map(|row| format!("渡口/{row}")).collect();
         let scenes = df!("id" => &["ferry"]).unwrap();
         let samples = df!("id" => &ids, "scene_id" => vec!["other"; ids.len()]).unwrap();
@@ -341,7 +345,7 @@ mod tests {
         let mut findings = Findings::of(true);
         references.check(&mut findings, &mut Vec::new());
         let (listed, more) = findings.finish();
-        assert_eq!((listed.len(), more), (2 * MOST, BTreeMap::from([("reference", 3 * ids.len() - 2 * MOST)])));
+        assert_eq!((listed.len(), more), (2 * MOST, BTreeMap::from([(Check::Reference, 3 * ids.len() - 2 * MOST)])));
         assert_eq!((listed[1].row, listed[1].id.as_deref()), (Some(1), Some("渡口/1")));
     }
 }

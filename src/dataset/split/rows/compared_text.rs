@@ -25,7 +25,7 @@ const MOST: usize = 240;
 
 impl ComparedText {
     /// Returns the texts by which rows of a config are compared.
-    pub(super) fn of(config: &str) -> &'static [Self] {
+    pub(in crate::dataset::split) fn of(config: &str) -> &'static [Self] {
         match config {
             "samples" => &[Self::Exchange, Self::Situation],
             "conversations" => &[Self::Opening],
@@ -34,7 +34,7 @@ impl ComparedText {
     }
 
     /// Returns the columns of the text.
-    pub(super) const fn columns(self) -> &'static [&'static str] {
+    pub(in crate::dataset::split) const fn columns(self) -> &'static [&'static str] {
         match self {
             // The reference comes first, because long texts are cut at the end.
             Self::Exchange => &["reference", "history"],
@@ -45,7 +45,7 @@ impl ComparedText {
     }
 
     /// Returns the text of a row, given its columns.
-    pub(super) fn text(self, columns: &[Cells], row: usize) -> String {
+    pub(in crate::dataset::split) fn text(self, columns: &[Cells], row: usize) -> String {
         let mut text = String::new();
         for cells in columns {
             let Some(contents) = cells.field("content") else {
@@ -70,7 +70,7 @@ impl ComparedText {
     }
 
     /// Returns whether a text is distinctive enough to compare: `Yes.` or `Well?` can occur anywhere.
-    pub(super) fn tells(self, text: &str, language: Language) -> bool {
+    pub(in crate::dataset::split) fn tells(self, text: &str, language: Language) -> bool {
         // A question is identified by its quotation from the book. If that was cut, the rest must be long enough.
         let is_cut = text.contains(OMITTED_TEXT);
         let least = match (self, language) {

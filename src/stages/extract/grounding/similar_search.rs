@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::alignment::{Alignment, align};
-use super::index::{PassageIndex, Segment};
 use super::matches::Candidate;
 use super::ngrams::{PIECE, grams, likely, window};
 use super::normalized::NormalizedText;
+use super::passage_search::{PassageIndex, Segment};
 use super::token::Token;
 
 impl PassageIndex<'_> {

@@ -1,13 +1,16 @@
 //! Checks that the data set consists of exactly the files that the run wrote.
 
+pub(super) mod card;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 
 use serde_json::Value;
 
-use super::findings::{Findings, Spot};
-use super::remedy::Remedy;
+use super::findings::Remedy;
+use super::findings::{Findings, Location};
+use crate::config::Check;
 use crate::dataset::error::DatasetError;
 use crate::store::{Dataset, StoreError, hash_of};
 
@@ -35,15 +38,19 @@ pub(super) fn check(
     };
     for (file, hash) in named {
         if !there.contains(file) {
-            findings.add(Spot::of("file", file), "the manifest lists the file, but it does not exist", Remedy::Rebuild);
+            findings.add(
+                Location::of_file(Check::File, file),
+                "the manifest lists the file, but it does not exist",
+                Remedy::Rebuild,
+            );
         } else if Some(hash_of(&dataset.path.join(file))?.as_str()) != hash.as_str() {
             let message = "the file has changed: its SHA-256 differs from the manifest";
-            findings.add(Spot::of("hash", file), message, Remedy::RebuildOrMove);
+            findings.add(Location::of_file(Check::Hash, file), message, Remedy::RebuildOrMove);
         }
     }
     for file in there.iter().filter(|file| !named.contains_key(*file)) {
         let message = "the manifest does not list the file";
-        findings.add(Spot::of("file", file), message, Remedy::MoveFile);
+        findings.add(Location::of_file(Check::File, file), message, Remedy::MoveFile);
     }
     Ok(())
 }
@@ -70,7 +77,7 @@ fn shards(files: &[String], findings: &mut Findings) {
         if others > 0 {
             let _ = write!(message, ", nor do {others} more");
         }
-        findings.add(Spot::of("file", &file), &message, Remedy::Rebuild);
+        findings.add(Location::of_file(Check::File, &file), &message, Remedy::Rebuild);
     }
 }
 
@@ -79,10 +86,14 @@ pub(super) fn unreadable(path: &Path, file: &str, error: &StoreError, findings: 
     let message = format!("failed to read the file as Parquet: {}", crate::config::error::chain(error));
     let columns = crate::store::broken_columns(path);
     if columns.is_empty() {
-        findings.add(Spot::of("file", file), &message, Remedy::Rebuild);
+        findings.add(Location::of_file(Check::File, file), &message, Remedy::Rebuild);
     }
     for column in columns {
-        findings.add(Spot { column: Some(column), ..Spot::of("file", file) }, &message, Remedy::Rebuild);
+        findings.add(
+            Location { column: Some(column), ..Location::of_file(Check::File, file) },
+            &message,
+            Remedy::Rebuild,
+        );
     }
 }
 
@@ -91,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn however_many_shards_are_missing_one_finding_tells_of_them() {
+    fn missing_shards_are_one_finding_per_table() {
         let mut findings = Findings::of(true);
         let files = ["a/t-0-of-18446744073709551615", "b/t-00000-of-00002", "c/t-00000-of-00001"];
         shards(&files.map(|file| format!("{file}.parquet")), &mut findings);
