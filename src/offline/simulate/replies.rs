@@ -357,7 +357,7 @@ mod tests {
                 dimension: dimension.map(str::to_owned),
                 strategy: dimension.map(|_| "…".to_owned()),
                 max_sentences,
-                called: SceneNames::default(),
+                scene_names: SceneNames::default(),
             }
         }
 
@@ -375,7 +375,7 @@ mod tests {
                 dimension: dimension.map(str::to_owned),
                 eliciting: dimension.map(|_| "…".to_owned()),
                 max_sentences,
-                called: SceneNames::default(),
+                scene_names: SceneNames::default(),
             }
         }
 
