@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use super::words::{WORDS, is_title, plain};
+use super::words::{WORDS, is_title, letters_and_digits};
 use super::{is_closing_quote, is_han, is_mark, sentences};
 use crate::schema::slug;
 
@@ -75,7 +75,7 @@ pub fn refuses(speech: &str) -> bool {
     let sentences = sentences(speech);
     let is_refusal = |sentence: &&str| {
         let words = spaced(sentence);
-        let letters = plain(sentence);
+        let letters = letters_and_digits(sentence);
         let has = |phrase: &str| words.contains(&format!(" {phrase} "));
         let of_request = PHRASES.inabilities.iter().any(|inability| {
             let has_verb =
@@ -104,7 +104,7 @@ fn spaced(text: &str) -> String {
     let mut spaced = " ".to_owned();
     for word in text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '\'' | '’'))).filter(|word| !word.is_empty())
     {
-        let word = plain(word);
+        let word = letters_and_digits(word);
         spaced.push_str(if word == "cant" { "cannot" } else { &word });
         spaced.push(' ');
     }
@@ -137,7 +137,7 @@ fn ends_role_play(words: &str, letters: &str) -> bool {
 fn says_only(sentences: &[&str], phrases: &[String], apology_required: bool) -> bool {
     let (mut refused, mut apologised) = (false, false);
     for sentence in sentences {
-        let mut letters = plain(&spaced(sentence));
+        let mut letters = letters_and_digits(&spaced(sentence));
         while let Some(rest) = PHRASES.apologies.iter().find_map(|apology| letters.strip_prefix(apology.as_str())) {
             apologised = true;
             letters = rest.to_owned();

@@ -86,7 +86,7 @@ pub(super) struct Words {
 
 /// Returns the letters and digits of a text in lower case, without anything between them.
 #[must_use]
-pub fn plain(text: &str) -> String {
+pub fn letters_and_digits(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 

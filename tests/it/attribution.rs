@@ -62,8 +62,8 @@ fn score(book: &str, language: Language) -> Score {
             count.1 += 1;
         }
     }
-    let is_right = counts.into_iter().map(|(kind, (is_right, all))| (kind, share(is_right, all))).collect();
-    Score { found: share(found, all), is_right }
+    let right = counts.into_iter().map(|(kind, (right, all))| (kind, share(right, all))).collect();
+    Score { found: share(found, all), right }
 }
 
 fn check(book: &str, language: Language, floors: &[(&str, f64)]) {
@@ -103,10 +103,10 @@ fn every_speech_of_the_play_is_attributed_to_its_cue() {
     let right = gold
         .iter()
         .filter(|row| {
-            spoken.get_mut(&(row[0].as_str(), row[1].as_str())).is_some_and(|left| {
-                let more = *left > 0;
-                *left = left.saturating_sub(1);
-                more
+            spoken.get_mut(&(row[0].as_str(), row[1].as_str())).is_some_and(|count| {
+                let is_available = *count > 0;
+                *count = count.saturating_sub(1);
+                is_available
             })
         })
         .count();
@@ -221,17 +221,17 @@ fn renaming_one_character_keeps_the_others() {
 fn merging_two_characters_merges_their_quotations() {
     for (book, one, other) in SHIPPED {
         let (text, language, script, mut aliases) = shipped(book);
-        let taken = person(&mut aliases, other).clone();
-        aliases.people.retain(|person| *person != taken);
-        let own = person(&mut aliases, one).aliases.get_or_insert_default();
-        own.push(taken.name.clone());
-        own.extend(taken.aliases.into_iter().flatten());
-        let (plain, merged) = (attribute(&text, language, script), attribute_with(&text, language, script, &aliases));
-        assert!(merged.people.iter().all(|person| person.name != taken.name));
-        let of_two = plain.quotations.iter().filter(|quotation| {
-            let name = quotation.speaker.map(|speaker| plain.people[speaker].name.as_str());
-            let open = matches!(quotation.kind, Some(QuotationKind::Explicit | QuotationKind::Script));
-            open && (name == Some(one) || name == Some(&taken.name))
+        let merged_character = person(&mut aliases, other).clone();
+        aliases.people.retain(|person| *person != merged_character);
+        let aliases_of_one = person(&mut aliases, one).aliases.get_or_insert_default();
+        aliases_of_one.push(merged_character.name.clone());
+        aliases_of_one.extend(merged_character.aliases.into_iter().flatten());
+        let (by_rule, merged) = (attribute(&text, language, script), attribute_with(&text, language, script, &aliases));
+        assert!(merged.people.iter().all(|person| person.name != merged_character.name));
+        let of_two = by_rule.quotations.iter().filter(|quotation| {
+            let name = quotation.speaker.map(|speaker| by_rule.people[speaker].name.as_str());
+            let has_explicit_speaker = matches!(quotation.kind, Some(QuotationKind::Explicit | QuotationKind::Script));
+            has_explicit_speaker && (name == Some(one) || name == Some(&merged_character.name))
         });
         let of_two: Vec<u32> = of_two.map(|quotation| quotation.start).collect();
         let of_one = quotation_speakers(&merged)
