@@ -85,7 +85,7 @@ async fn measure(folder: &Path, url: &str) {
     };
     let (cpu, memory) = (cpu_seconds(), peak_megabytes());
     let path = longest_lane(&out);
-    report(&summary, path, clock.seconds("simulate"), cpu, memory);
+    report(&summary, path, clock.seconds(Stage::Simulate), cpu, memory);
     for (stage, peak) in clock.peaks() {
         println!("  {stage}: {:.1} s, {peak} MB peak until its end", clock.seconds(stage));
     }
@@ -120,14 +120,14 @@ type Took = (Option<Instant>, f64, u64);
 
 /// Times and peak memory by stage.
 #[derive(Debug, Default)]
-struct Stages(Mutex<BTreeMap<&'static str, Took>>);
+struct Stages(Mutex<BTreeMap<Stage, Took>>);
 
 impl Stages {
-    fn seconds(&self, stage: &str) -> f64 {
+    fn seconds(&self, stage: Stage) -> f64 {
         self.0
             .lock()
             .expect("no thread panics while it holds the lock")
-            .get(stage)
+            .get(&stage)
             .map_or(0.0, |(_, seconds, _)| *seconds)
     }
 
@@ -147,7 +147,7 @@ impl Reporter for Stages {
         match event {
             Event::Started { stage, .. } => drop(stages.insert(stage, (Some(Instant::now()), 0.0, 0))),
             Event::Ended { stage, .. } => {
-                if let Some((Some(begun), seconds, peak)) = stages.get_mut(stage) {
+                if let Some((Some(begun), seconds, peak)) = stages.get_mut(&stage) {
                     (*seconds, *peak) = (begun.elapsed().as_secs_f64(), peak_megabytes());
                 }
             }

@@ -1,21 +1,21 @@
 //! Progress events of a run. `cli` shows them as bars or lines; tests collect them.
 
-use crate::schema::Reject;
+use crate::schema::{Reject, Stage};
 
 /// A progress event.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
     /// A stage has started.
     Started {
-        /// Name of the stage, as in its subcommand.
-        stage: &'static str,
+        /// The stage.
+        stage: Stage,
         /// Number of items, if known in advance.
         total: Option<u64>,
     },
     /// A stage has completed more items, or its total has changed.
     Advanced {
-        /// Name of the stage.
-        stage: &'static str,
+        /// The stage.
+        stage: Stage,
         /// Number of completed items.
         done: u64,
         /// Total number of items, if known.
@@ -49,8 +49,8 @@ pub enum Event {
     Rejected(Reject),
     /// A stage has ended.
     Ended {
-        /// Name of the stage.
-        stage: &'static str,
+        /// The stage.
+        stage: Stage,
         /// Result as text, such as `34 scenes of 3 books`.
         outcome: String,
     },

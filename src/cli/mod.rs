@@ -5,7 +5,7 @@
 
 mod args;
 mod commands;
-mod environment;
+mod dotenv;
 mod exit;
 mod interrupt;
 mod invocation;
@@ -93,7 +93,7 @@ fn failed(error: &RunError, terminal: &Terminal, command: FailedCommand) -> Exit
 
 /// Returns the environment variables, or prints why `.env` cannot be read.
 fn variables(terminal: &Terminal) -> Result<Environment, Exit> {
-    environment::environment().map_err(|error| {
+    dotenv::environment().map_err(|error| {
         to_stderr(&output::diagnostics::chain(&error, Some("fix or remove `.env`"), terminal.color));
         Exit::Usage
     })

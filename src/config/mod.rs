@@ -14,7 +14,7 @@ mod reference;
 pub(crate) mod referenced;
 pub(crate) mod schemas;
 
-pub use document::{Finding, PipelineError, Problem};
+pub use document::{Check, Finding, PipelineError, Problem};
 pub use environment::Environment;
 pub use error::{BookError, PoolAliasesError};
 pub use init::init;

@@ -3,18 +3,19 @@
 
 use super::pool::scene_checks::SceneFault;
 use super::validate::{is_recognizable, without_final_marks};
+use crate::config::Check;
 use crate::schema::{Scene, Visibility};
 use crate::text::{find_mojibake, secrets};
 
 /// Returns the problems of a text, each with its check.
-pub(crate) fn of_text(text: &str) -> impl Iterator<Item = (&'static str, String)> {
+pub(crate) fn of_text(text: &str) -> impl Iterator<Item = (Check, String)> {
     let secrets = secrets(text).into_iter();
     let secrets =
-        secrets.map(|secret| ("secret", format!("the text looks like {}: `{}`", secret.kind, secret.hint(text))));
+        secrets.map(|secret| (Check::Secret, format!("the text looks like {}: `{}`", secret.kind, secret.hint(text))));
     secrets.chain(find_mojibake(text).into_iter().map(|sign| {
         let times = if sign.count == 1 { "once".to_owned() } else { format!("{} times", sign.count) };
         let at = text[..sign.first].chars().count();
-        ("text", format!("the text has {} {times}, first at character {at}", sign.kind))
+        (Check::Text, format!("the text has {} {times}, first at character {at}", sign.kind))
     }))
 }
 
@@ -37,7 +38,7 @@ pub(crate) fn in_comments(text: &str, scene: &Scene) -> Vec<SceneFault> {
         if !is_in_field {
             let line = text[..secret.place.start].matches('\n').count() + 1;
             let message = format!("line {line} looks like {}: `{}`", secret.kind, secret.hint(text));
-            faults.push(SceneFault::found("secret", "", message));
+            faults.push(SceneFault::found(Check::Secret, "", message));
         }
     }
     faults
@@ -60,7 +61,7 @@ fn private_values(scene: &Scene, faults: &mut Vec<SceneFault>) {
                         "the text contains the private attribute `{}` of the character `{}`",
                         attribute.key, member.name
                     );
-                    faults.push(SceneFault::found("private", pointer, message));
+                    faults.push(SceneFault::found(Check::Private, pointer, message));
                 }
             }
         }
@@ -132,7 +133,7 @@ mod tests {
         serde_json::from_value(text).expect("a scene")
     }
 
-    fn found_in(scene: &Scene) -> Vec<(&'static str, String)> {
+    fn found_in(scene: &Scene) -> Vec<(Check, String)> {
         text_faults(scene).into_iter().map(|fault| (fault.check, fault.pointer)).collect()
     }
 
@@ -144,7 +145,8 @@ mod tests {
             let mut places = Vec::new();
             each_text(&scene(language), &mut |pointer, _| places.push(pointer.to_string()));
             for place in &places {
-                for (planted, check) in [(key.as_str(), "secret"), ("\u{fffd}", "text"), ("\0", "text")] {
+                for (planted, check) in [(key.as_str(), Check::Secret), ("\u{fffd}", Check::Text), ("\0", Check::Text)]
+                {
                     let mut value = serde_json::to_value(scene(language)).expect("JSON");
                     let slot = value.pointer_mut(place).expect("each text has its place");
                     *slot = format!("{}，{planted}", slot.as_str().expect("a text")).into();
@@ -166,7 +168,7 @@ mod tests {
                 let mut scene = sound.clone();
                 let text = if place == 0 { &mut scene.worldview } else { &mut scene.situation };
                 text.push_str(&value);
-                assert_eq!(found_in(&scene), [("private", field.to_owned())]);
+                assert_eq!(found_in(&scene), [(Check::Private, field.to_owned())]);
                 // A value that is also public is not private.
                 scene.characters[1].profile[0].value = format!("{value}!");
                 assert_eq!(found_in(&scene), []);

@@ -7,6 +7,7 @@ use crate::config::{BookError, PipelineError, PoolAliasesError};
 use crate::dataset::DatasetError;
 use crate::llm::AskError;
 use crate::prompt::PromptError;
+use crate::schema::Stage;
 use crate::stages::export::ExportError;
 use crate::store::StoreError;
 
@@ -69,7 +70,7 @@ pub enum RunError {
     #[error(transparent)]
     Ask(#[from] AskError),
     /// The run finished, but some of its calls failed or some of its books could not be read.
-    #[error("{failed} of {total} {items} failed, first `{first}` in `{stage}`")]
+    #[error("{failed} of {total} {items} failed, first `{first}` in `{}`", stage.map_or("", Stage::name))]
     Failures {
         /// Summary of the finished part.
         summary: Box<Summary>,
@@ -81,8 +82,8 @@ pub enum RunError {
         total: u64,
         /// Whether all failed replies are in the journal, so that a rerun would fail in the same way.
         is_kept: bool,
-        /// The stage of the first failure.
-        stage: String,
+        /// The stage of the first failure; `None` if no reject names it.
+        stage: Option<Stage>,
         /// The id of the first failure.
         first: String,
         /// The reason of the first failure.

@@ -15,7 +15,7 @@ use super::summary::{AskSummary, Calls, FaultCounts, RunOptions, Summary, Tokens
 use crate::config::{Loaded, ModelEntry};
 use crate::event::{Event, Reporter};
 use crate::llm::{AskError, Price, Session, Usage};
-use crate::schema::Reject;
+use crate::schema::{Reject, Stage};
 use crate::store::{self, JournalView, RunFolder, StoreError};
 
 /// Interval at which a run writes its status.
@@ -48,10 +48,10 @@ pub enum State {
 }
 
 /// Progress of a stage.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StageStatus {
-    /// The stage's name.
-    pub stage: String,
+    /// The stage.
+    pub stage: Stage,
     /// Number of items done.
     pub done: u64,
     /// Number of items, if known.
@@ -81,8 +81,9 @@ pub struct RunStatus {
     pub state: State,
     /// The error that ended the run.
     pub error: Option<String>,
-    /// The last stage to run.
-    pub until: String,
+    /// The last stage to run; `None`, written as an empty string, if no status was written.
+    #[serde(with = "stage_or_empty")]
+    pub until: Option<Stage>,
     /// The `--limit` of the run.
     pub limit: Option<u32>,
     /// How long the run has worked, in seconds.
@@ -135,7 +136,7 @@ impl Watch {
     ) -> Self {
         let standing = RunStatus {
             state: State::Running,
-            until: options.until.name().to_owned(),
+            until: Some(options.until),
             limit: options.limit,
             configuration: loaded.effective.clone(),
             ..RunStatus::default()
@@ -197,18 +198,17 @@ impl Reporter for Watch {
         let mut standing = self.standing.lock().unwrap_or_else(PoisonError::into_inner);
         match &event {
             Event::Started { stage, total } => {
-                let stage = StageStatus { stage: (*stage).to_owned(), total: *total, ..StageStatus::default() };
-                standing.stages.push(stage);
+                standing.stages.push(StageStatus { stage: *stage, done: 0, total: *total, outcome: None });
             }
             Event::Advanced { stage, done, total } => {
-                if let Some(stage) = standing.stage(stage) {
+                if let Some(stage) = standing.stage(*stage) {
                     // Events of concurrent tasks may arrive out of order.
                     stage.done = stage.done.max(*done);
                     stage.total = total.or(stage.total);
                 }
             }
             Event::Ended { stage, outcome } => {
-                if let Some(stage) = standing.stage(stage) {
+                if let Some(stage) = standing.stage(*stage) {
                     stage.outcome = Some(outcome.clone());
                 }
             }
@@ -231,8 +231,8 @@ impl Reporter for Watch {
 }
 
 impl RunStatus {
-    fn stage(&mut self, verb: &str) -> Option<&mut StageStatus> {
-        self.stages.iter_mut().find(|stage| stage.stage == verb)
+    fn stage(&mut self, stage: Stage) -> Option<&mut StageStatus> {
+        self.stages.iter_mut().find(|status| status.stage == stage)
     }
 
     fn finish(&mut self, summary: &Summary) {
@@ -321,6 +321,23 @@ fn so_far(asks: &[AskSummary]) -> BTreeMap<String, u64> {
         (config.to_owned(), answered.sum())
     });
     rows.into_iter().collect()
+}
+
+/// Writes an optional stage as its name or an empty string.
+mod stage_or_empty {
+    use serde::{Deserialize as _, Deserializer, Serializer, de::Error as _};
+
+    use crate::schema::Stage;
+
+    #[expect(clippy::ref_option, clippy::trivially_copy_pass_by_ref, reason = "the signature that serde requires")]
+    pub(super) fn serialize<S: Serializer>(stage: &Option<Stage>, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(stage.map_or("", Stage::name))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Stage>, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        if name.is_empty() { Ok(None) } else { name.parse().map(Some).map_err(D::Error::custom) }
+    }
 }
 
 fn write(run: &Path, standing: &RunStatus) -> Result<(), StoreError> {

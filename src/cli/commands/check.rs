@@ -16,7 +16,7 @@ use crate::cli::output::control_chars::{visible, visible_lines};
 use crate::cli::output::diagnostics::FailedCommand;
 use crate::cli::output::table;
 use crate::cli::{Terminal, failed, to_stdout, variables};
-use crate::config::Finding;
+use crate::config::{Check, Finding};
 use crate::config::{Endpoints, PipelineError};
 use crate::pipeline::{self, Examined, ExaminedModel, ProbedAddress, RunError};
 use crate::stages::export::thousands;
@@ -110,8 +110,8 @@ impl Found<'_> {
     /// Converts to the form shared with other checks.
     fn finding(&self, pipeline: &Path) -> Finding {
         let (check, remedy) = match self.book {
-            Some(_) => ("book", "fix the file, or remove it from `books.paths`"),
-            None => ("model", "fix this, and probe again with `--probe`"),
+            Some(_) => (Check::Book, "fix the file, or remove it from `books.paths`"),
+            None => (Check::Model, "fix this, and probe again with `--probe`"),
         };
         let message =
             if self.book.is_some() { self.message.to_owned() } else { format!("{}: {}", self.place, self.message) };

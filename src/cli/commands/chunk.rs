@@ -328,8 +328,8 @@ fn table(out: &mut impl Write, book: &Shown, counts: &Counts) -> io::Result<()> 
     for chunk in &book.chunks {
         let (tokens, start, end) =
             (thousands(chunk.tokens.into()), thousands(chunk.start.into()), thousands(chunk.end.into()));
-        let place = format!("{start} to {end}");
-        writeln!(out, "  {:>8}  {tokens:>6} tokens  {place:>24}  {}", chunk.index, visible(chunk.chapter))?;
+        let range = format!("{start} to {end}");
+        writeln!(out, "  {:>8}  {tokens:>6} tokens  {range:>24}  {}", chunk.index, visible(chunk.chapter))?;
     }
     out.write_all(b"\n")
 }
@@ -350,13 +350,13 @@ const fn name(language: Language) -> &'static str {
 /// number.
 fn headings(out: &mut impl Write, book: &Book, chapters: &[Chapter]) -> io::Result<()> {
     writeln!(out, "{} ({})", visible(&book.title), visible(&book.path))?;
-    for (chapter, place) in chapters.iter().zip(chunk::places(chapters)) {
-        let place = place.map(|place| place.to_string()).unwrap_or_default();
+    for (chapter, position) in chapters.iter().zip(chunk::chapter_numbers(chapters)) {
+        let position = position.map(|position| position.to_string()).unwrap_or_default();
         let level = serde_json::to_value(chapter.level).expect("a level serializes to JSON");
         let level = level.as_str().unwrap_or_default();
         let number = chapter.number.map(|number| number.to_string()).unwrap_or_default();
         let line = chapter.line.map(|line| format!("line {}", thousands(line.into()))).unwrap_or_default();
-        writeln!(out, "  {place:>5}  {level:>8} {number:>4}  {line:>12}  {}", visible(&chapter.title))?;
+        writeln!(out, "  {position:>5}  {level:>8} {number:>4}  {line:>12}  {}", visible(&chapter.title))?;
     }
     out.write_all(b"\n")
 }

@@ -15,6 +15,7 @@ use crate::cli::{Terminal, failed, to_stdout, variables};
 use crate::config::{Endpoints, Environment};
 use crate::event::Reporter;
 use crate::pipeline::{self, AskForecast, Basis, Forecast, ForecastOptions, RunError};
+use crate::schema::Stage;
 use crate::stages::export::{dollars, percent, thousands};
 
 /// Dry-runs a pipeline and prints the forecast.
@@ -119,7 +120,7 @@ fn text(forecast: &Forecast) -> String {
 fn row(ask: &AskForecast) -> Vec<String> {
     let assumed = if ask.basis == Basis::Assumed && ask.calls > 0 { "~" } else { "" };
     vec![
-        ask.stage.clone(),
+        ask.stage.map_or("all", Stage::name).to_owned(),
         ask.ask.clone(),
         visible(&ask.model).into_owned(),
         thousands(ask.calls),
@@ -162,7 +163,7 @@ mod tests {
     #[test]
     fn a_forecast_is_a_table_with_totals() {
         let ask = AskForecast {
-            stage: "simulate".to_owned(),
+            stage: Some(Stage::Simulate),
             ask: "simulate/direct".to_owned(),
             model: "作者".to_owned(),
             calls: 1200,
@@ -176,20 +177,20 @@ mod tests {
         };
         let free = AskForecast {
             ask: "extract/scenes".to_owned(),
-            stage: "extract".to_owned(),
+            stage: Some(Stage::Extract),
             model: "offline".to_owned(),
             basis: Basis::Offline,
             usd: Some(0.0),
             ..ask.clone()
         };
-        let total = AskForecast { stage: "all".to_owned(), ask: "all".to_owned(), model: String::new(), ..ask.clone() };
+        let total = AskForecast { stage: None, ask: "all".to_owned(), model: String::new(), ..ask.clone() };
         let forecast = Forecast {
             run: "outputs/demo".into(),
             latency_s: Some(3.0),
             asks: vec![free, ask],
             total,
             paid_usd: Some(0.25),
-            stages: vec![StageForecast { stage: "simulate".to_owned(), calls: 1200, wall_s: 4000.0 }],
+            stages: vec![StageForecast { stage: Stage::Simulate, calls: 1200, wall_s: 4000.0 }],
             wall_s: 4000.0,
             rows: BTreeMap::from([("scenes", 22), ("samples", 40)]),
             budget: vec![Bound { key: "max_usd", max: 1.0, expected: Some(1.75), reached: true }],

@@ -144,7 +144,7 @@ fn text(run: &Path, standing: &RunStatus, last_update: Option<Duration>, missing
             }
             (None, None) => thousands(stage.done),
         };
-        line(&stage.stage, &done);
+        line(stage.stage.name(), &done);
     }
     if !standing.lanes.is_empty() && standing.state != State::Done {
         line("lanes", &lanes(standing));

@@ -185,6 +185,7 @@ pub(crate) fn hint(error: &RunError, command: FailedCommand, invocation: &str) -
 mod tests {
     use super::*;
     use crate::pipeline::Cause;
+    use crate::schema::Stage;
 
     fn draw(text: &str, part: &str, expected: Option<&str>, nearest: Option<&str>) -> String {
         let start = text.find(part).expect("`part` occurs in `text`");
@@ -257,7 +258,7 @@ mod tests {
             failed: 3,
             total: 412,
             is_kept: false,
-            stage: "simulate".to_owned(),
+            stage: Some(Stage::Simulate),
             first: "zero/qwen3/7".to_owned(),
             cause: Cause(ask.detail()),
         };

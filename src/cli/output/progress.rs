@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::event::{Event, Reporter};
+use crate::schema::Stage;
 use crate::stages::export::{dollars, thousands};
 
 /// Minimum time between two lines of a stage that has advanced by less than a tenth.
@@ -123,7 +124,7 @@ impl Spent {
 }
 
 /// The stage that runs lanes.
-const LANES_OF: &str = "simulate";
+const LANES_OF: Stage = Stage::Simulate;
 
 /// The lanes that have started, and whether they have finished.
 #[derive(Debug, Default)]
@@ -156,8 +157,8 @@ impl Lanes {
 struct Bars {
     multi: MultiProgress,
     color: bool,
-    stages: BTreeMap<&'static str, ProgressBar>,
-    rejected: BTreeMap<String, u64>,
+    stages: BTreeMap<Stage, ProgressBar>,
+    rejected: BTreeMap<Stage, u64>,
     lanes: Lanes,
     footer: Option<ProgressBar>,
     outcomes: Vec<String>,
@@ -174,9 +175,9 @@ impl Bars {
             Event::Started { stage, total } => {
                 let bar = self.multi.add(total.map_or_else(ProgressBar::no_length, ProgressBar::new));
                 bar.set_style(self.style(total.is_some()));
-                bar.set_prefix(*stage);
+                bar.set_prefix(stage.name());
                 bar.enable_steady_tick(Duration::from_millis(200));
-                self.stages.insert(stage, bar);
+                self.stages.insert(*stage, bar);
                 // Keeps the footer last.
                 if let Some(footer) = self.footer.take() {
                     self.multi.remove(&footer);
@@ -204,8 +205,8 @@ impl Bars {
                 footer.set_message(format!("{:>10}  {}", "", spent.words()));
             }
             Event::Rejected(reject) => {
-                *self.rejected.entry(reject.stage.to_string()).or_default() += 1;
-                self.update_message(reject.stage.name());
+                *self.rejected.entry(reject.stage).or_default() += 1;
+                self.update_message(reject.stage);
             }
             Event::Lane { lane, has_ended, .. } => {
                 if self.lanes.take(lane, *has_ended) {
@@ -227,10 +228,10 @@ impl Bars {
     }
 
     /// Updates the message next to a stage's bar: finished lanes and rejected items.
-    fn update_message(&self, stage: &str) {
-        let Some(bar) = self.stages.get(stage) else { return };
+    fn update_message(&self, stage: Stage) {
+        let Some(bar) = self.stages.get(&stage) else { return };
         let lanes = (stage == LANES_OF).then(|| self.lanes.words()).flatten();
-        let left_out = self.rejected.get(stage).map(|count| format!("{} rejected", thousands(*count)));
+        let left_out = self.rejected.get(&stage).map(|count| format!("{} rejected", thousands(*count)));
         bar.set_message(lanes.into_iter().chain(left_out).collect::<Vec<_>>().join(", "));
     }
 
@@ -257,7 +258,7 @@ impl Bars {
 /// Plain lines for log files: at most one per tenth of a stage or ten seconds.
 #[derive(Debug, Default)]
 struct Lines {
-    stages: BTreeMap<&'static str, StageLines>,
+    stages: BTreeMap<Stage, StageLines>,
     lanes: Lanes,
     spent: Spent,
 }
@@ -278,7 +279,7 @@ impl Lines {
         match event {
             Event::Started { stage, total } => {
                 let lines = StageLines { begun: now, last_line: now, total: *total, ..StageLines::default() };
-                self.stages.insert(stage, lines);
+                self.stages.insert(*stage, lines);
                 let of = total.map_or_else(String::new, |total| format!(", {} items", thousands(total)));
                 Some(format!("{stage}: started{of}"))
             }
@@ -310,7 +311,7 @@ impl Lines {
                 Some(format!("{stage}: {}; {}", lines.words(now), self.spent.words()))
             }
             Event::Rejected(reject) => {
-                self.stages.get_mut(reject.stage.name())?.rejected += 1;
+                self.stages.get_mut(&reject.stage)?.rejected += 1;
                 None
             }
             Event::Ended { stage, outcome } => {
@@ -349,15 +350,15 @@ impl StageLines {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::{Reject, RejectReason, Stage};
+    use crate::schema::{Reject, RejectReason};
 
     #[test]
     fn lines_are_printed_by_tenths_and_by_time() {
         let mut lines = Lines::default();
         let mut printed = Vec::new();
         let mut take = |seconds: u64, event: Event| printed.extend(lines.take(Duration::from_secs(seconds), &event));
-        let advanced = |done| Event::Advanced { stage: "extract", done, total: Some(40) };
-        take(0, Event::Started { stage: "extract", total: Some(40) });
+        let advanced = |done| Event::Advanced { stage: Stage::Extract, done, total: Some(40) };
+        take(0, Event::Started { stage: Stage::Extract, total: Some(40) });
         take(0, Event::Spent { calls: 1234, in_flight: 5, tokens: 56_789, usd: None });
         take(1, advanced(2)); // 5 %: too early
         take(2, advanced(4)); // 10 %
@@ -365,8 +366,8 @@ mod tests {
         take(13, advanced(6)); // after ten seconds
         take(14, Event::Rejected(Reject::new(Stage::Extract, "a@1", RejectReason::NoDialogue, "nobody speaks")));
         take(15, advanced(40)); // `Ended` prints the last line
-        take(15, Event::Ended { stage: "extract", outcome: "34 scenes of 3 books".to_owned() });
-        take(16, Event::Started { stage: "simulate", total: None });
+        take(15, Event::Ended { stage: Stage::Extract, outcome: "34 scenes of 3 books".to_owned() });
+        take(16, Event::Started { stage: Stage::Simulate, total: None });
         let lane = |lane: &str, counted, has_ended| {
             let lane = lane.to_owned();
             Event::Lane { lane, conversations: 3, counted, wanted: 20, has_ended }
@@ -375,7 +376,7 @@ mod tests {
         take(16, lane("tess/b", 0, false));
         take(17, lane("tess/a", 20, true));
         take(17, lane("tess/a", 20, false)); // late event of a finished lane
-        take(30, Event::Advanced { stage: "simulate", done: 7, total: None });
+        take(30, Event::Advanced { stage: Stage::Simulate, done: 7, total: None });
         let spent = |calls| Event::Spent { calls, in_flight: 9, tokens: 60_000, usd: Some(1.0) };
         take(32, spent(1300)); // too early
         take(44, spent(1400)); // no progress, but more calls
@@ -393,22 +394,22 @@ mod tests {
     #[test]
     fn bars_take_every_event() {
         let bars = Progress::new(Style::Bars { color: false });
-        bars.report(Event::Started { stage: "extract", total: None });
+        bars.report(Event::Started { stage: Stage::Extract, total: None });
         bars.report(Event::Spent { calls: 1, in_flight: 1, tokens: 1, usd: Some(0.0) });
-        bars.report(Event::Started { stage: "simulate", total: Some(3) });
-        bars.report(Event::Advanced { stage: "extract", done: 2, total: Some(4) });
+        bars.report(Event::Started { stage: Stage::Simulate, total: Some(3) });
+        bars.report(Event::Advanced { stage: Stage::Extract, done: 2, total: Some(4) });
         bars.report(Event::Rejected(Reject::new(Stage::Extract, "a@1", RejectReason::NoDialogue, "")));
         {
             let state = bars.state.lock().unwrap();
             let State::Bars(inner) = &*state else { panic!("expected bars") };
-            let bar = &inner.stages["extract"];
+            let bar = &inner.stages[&Stage::Extract];
             assert_eq!((bar.position(), bar.length(), bar.message().as_str()), (2, Some(4), "1 rejected"));
         }
-        bars.report(Event::Ended { stage: "extract", outcome: "done".to_owned() });
+        bars.report(Event::Ended { stage: Stage::Extract, outcome: "done".to_owned() });
         bars.report(Event::Note("a note".to_owned()));
         let state = bars.state.lock().unwrap();
         let State::Bars(inner) = &*state else { panic!("expected bars") };
-        assert!(inner.stages["extract"].is_finished());
+        assert!(inner.stages[&Stage::Extract].is_finished());
         assert_eq!(inner.outcomes, ["   extract  done"]);
         let footer = inner.footer.as_ref().map(ProgressBar::message);
         assert_eq!(footer.as_deref().map(str::trim), Some("1 calls, 1 in flight, 1 tokens, $0.00"));

@@ -6,7 +6,7 @@ mod json_spans;
 pub(crate) mod problems;
 pub(crate) mod schema_check;
 
-pub use finding::Finding;
+pub use finding::{Check, Finding};
 pub use problems::{PipelineError, Problem};
 
 use std::collections::BTreeMap;

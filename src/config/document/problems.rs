@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::PathBuf;
 
-use super::finding::Finding;
+use super::finding::{Check, Finding};
 
 /// A position in one of the sources.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,9 +77,9 @@ pub enum PipelineError {
     },
 }
 
-/// Check name and remedy of findings in a pipeline file or a file that it names.
-pub(crate) const PIPELINE: (&str, &str) =
-    ("pipeline", "correct the file; `schemas/pipeline.schema.json` describes every key (`dramaturg schema` writes it)");
+/// Remedy of findings in a pipeline file or a file that it names.
+const REMEDY: &str =
+    "correct the file; `schemas/pipeline.schema.json` describes every key (`dramaturg schema` writes it)";
 
 /// The name of a source that is a `--set` assignment.
 pub(crate) const SET: &str = "--set";
@@ -95,8 +95,8 @@ impl PipelineError {
             let before = &text[..text.floor_char_boundary(problem.span.start)];
             let number = |count: usize| Some(u32::try_from(count + 1).unwrap_or(u32::MAX)).filter(|_| !is_whole);
             Finding {
-                check: PIPELINE.0,
-                remedy: PIPELINE.1,
+                check: Check::Pipeline,
+                remedy: REMEDY,
                 path: name.into(),
                 line: number(before.matches('\n').count()),
                 column: number(before.rsplit('\n').next().unwrap_or_default().chars().count()),

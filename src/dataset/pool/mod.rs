@@ -14,7 +14,7 @@ use crate::config::document::Finding;
 use crate::config::document::problems::nearest;
 use crate::config::document::{Document, dotted, schema_check};
 use crate::config::environment::expand;
-use crate::config::{Environment, Problem, paths};
+use crate::config::{Check, Environment, Problem, paths};
 use crate::schema::{Scene, SceneId};
 use crate::stages::extract;
 use crate::store::{CustomScene, LocatedScene, Pool, PoolFile, SceneKind, SceneReadError, StoreError};
@@ -23,18 +23,18 @@ use crate::store::{CustomScene, LocatedScene, Pool, PoolFile, SceneKind, SceneRe
 const MOST: usize = 1_000;
 
 /// Returns the remedy for findings of a check.
-fn remedy(check: &str) -> &'static str {
+fn remedy(check: Check) -> &'static str {
     match check {
-        "file" => "save it as UTF-8 with one complete scene per line, or remove it from the pool",
-        "schema" => {
+        Check::File => "save it as UTF-8 with one complete scene per line, or remove it from the pool",
+        Check::Schema => {
             "correct the scene; see `schemas/scene.schema.json` for its format and docs/scene-pool.md for an example"
         }
-        "id" => "give this scene another id, or remove one of the two",
-        "secret" => "remove it from the scene and from the book or prompt that it comes from, and revoke the key",
-        "text" => {
+        Check::Id => "give this scene another id, or remove one of the two",
+        Check::Secret => "remove it from the scene and from the book or prompt that it comes from, and revoke the key",
+        Check::Text => {
             "set the book's encoding (`dramaturg chunk BOOK --encoding`) and extract it again, or correct the text"
         }
-        "private" => "all participants see this text: remove the value, or make the attribute public",
+        Check::Private => "all participants see this text: remove the value, or make the attribute public",
         _ => "correct the line, or add a corrected scene in `edits/`",
     }
 }
@@ -110,13 +110,13 @@ fn check_aliases(path: &Path) -> Vec<Finding> {
     };
     let bytes = match std::fs::read(path) {
         Ok(bytes) => bytes,
-        Err(error) => return vec![finding("file", 0, error.to_string())],
+        Err(error) => return vec![finding(Check::File, 0, error.to_string())],
     };
     let text = match str::from_utf8(&bytes) {
         Ok(text) => text,
         Err(error) => {
             let before = memchr::memchr_iter(b'\n', &bytes[..error.valid_up_to()]).count();
-            return vec![finding("file", before + 1, "the file is not valid UTF-8".to_owned())];
+            return vec![finding(Check::File, before + 1, "the file is not valid UTF-8".to_owned())];
         }
     };
     let lines = text.lines().enumerate();
@@ -207,7 +207,7 @@ fn cross_scene_faults(files: &[PoolFile], seen: &[LocatedScene<ScannedScene>]) -
             of_books.insert(id);
         }
         let mut add_fault = |message: String, expected: &str| {
-            let fault = SceneFault { check: "id", ..SceneFault::new("/id", message, expected) };
+            let fault = SceneFault { check: Check::Id, ..SceneFault::new("/id", message, expected) };
             cross_scene_faults.entry(at).or_default().push(fault);
         };
         match firsts.get(&(kind, id)) {
@@ -274,13 +274,13 @@ fn findings_of(
     match &value.fault {
         None => {}
         Some(fault @ (SceneReadError::Encoding { line, column } | SceneReadError::Json { line, column, .. })) => {
-            return vec![finding("file", position.line + line, column + 1, fault.to_string())];
+            return vec![finding(Check::File, position.line + line, column + 1, fault.to_string())];
         }
-        Some(fault) => return vec![finding("file", position.line, 0, fault.to_string())],
+        Some(fault) => return vec![finding(Check::File, position.line, 0, fault.to_string())],
     }
     let text = match Pool::text(file, position) {
         Ok(text) => text,
-        Err(fault) => return vec![finding("file", position.line, 0, fault.to_string())],
+        Err(fault) => return vec![finding(Check::File, position.line, 0, fault.to_string())],
     };
     let mut listed = problems(file, &text, cross_scene_faults);
     listed.sort_by_key(|(_, problem, _)| problem.span.start);
@@ -299,7 +299,7 @@ fn findings_of(
 }
 
 /// A problem with its check and, if known, its field.
-type LocatedProblem = (&'static str, Problem, Option<String>);
+type LocatedProblem = (Check, Problem, Option<String>);
 
 /// Returns all problems in a scene's text.
 fn problems(file: &PoolFile, text: &str, cross_scene_faults: &[SceneFault]) -> Vec<LocatedProblem> {
@@ -334,7 +334,7 @@ fn problems(file: &PoolFile, text: &str, cross_scene_faults: &[SceneFault]) -> V
         Err(_) => scene_faults.extend(of_text(text).map(|(check, message)| SceneFault::found(check, "", message))),
     }
     // Truncated text, and text that is not JSON or TOML, is a problem of the file.
-    let check = if document.complete { "schema" } else { "file" };
+    let check = if document.complete { Check::Schema } else { Check::File };
     let mut listed: Vec<LocatedProblem> = problems.into_iter().map(|problem| (check, problem, None)).collect();
     for fault in scene_faults.iter().chain(cross_scene_faults) {
         let mut problem = Problem::new(document.at(&fault.pointer), &fault.message);

@@ -1,14 +1,15 @@
 //! Checks a scene for inconsistencies that its schema cannot express. Looks only at the scene itself, not at its file
 //! or other scenes.
 
+use crate::config::Check;
 use crate::config::document::schema_check::one_of;
 use crate::schema::{Grounded, Language, Scene, Utterance, slug};
 
 /// An inconsistency in a scene.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct SceneFault {
-    /// The check that found it, as in [`Finding`](super::Finding).
-    pub(crate) check: &'static str,
+    /// The check that found it.
+    pub(crate) check: Check,
     /// JSON Pointer to the location.
     pub(crate) pointer: String,
     /// The message.
@@ -22,11 +23,11 @@ pub(crate) struct SceneFault {
 impl SceneFault {
     pub(crate) fn new(pointer: impl Into<String>, message: impl Into<String>, expected: impl Into<String>) -> Self {
         let (pointer, message, expected) = (pointer.into(), message.into(), Some(expected.into()));
-        Self { check: "sense", pointer, message, expected, unknown: None }
+        Self { check: Check::Sense, pointer, message, expected, unknown: None }
     }
 
     /// Creates a fault about content that should not be there at all.
-    pub(crate) fn found(check: &'static str, pointer: impl Into<String>, message: impl Into<String>) -> Self {
+    pub(crate) fn found(check: Check, pointer: impl Into<String>, message: impl Into<String>) -> Self {
         Self { check, pointer: pointer.into(), message: message.into(), expected: None, unknown: None }
     }
 }
@@ -179,7 +180,7 @@ fn not_in_cast(scene: &Scene, pointer: String, message: String, name: &str, spea
     let names = scene.characters.iter().map(|character| format!("`{}`", character.name)).take(6);
     let environment = speaks.then(|| format!("`{}`", Utterance::ENVIRONMENT));
     let expected = one_of(names.chain(environment));
-    SceneFault { check: "sense", pointer, message, expected: Some(expected), unknown: Some(name.to_owned()) }
+    SceneFault { check: Check::Sense, pointer, message, expected: Some(expected), unknown: Some(name.to_owned()) }
 }
 
 /// Returns every name of the cast, aliases included.

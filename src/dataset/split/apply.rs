@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 
 use crate::dataset::card_update::{ConfigSplits, update_card};
 use crate::dataset::split::conversations::{CONFIG as CONVERSATIONS, ConversationSplits};
-use crate::dataset::split::input_rows::{merged, read};
-use crate::dataset::split::row_files;
 use crate::dataset::split::rows::SPLITTABLE_CONFIGS;
+use crate::dataset::split::rows::input::{merged, read};
+use crate::dataset::split::rows::output;
 use crate::dataset::split::{Params, Report, SplitError, assign_splits};
 use crate::stages::export::{SplitRows, report_has_splits, update_report};
 use crate::store::{self, Dataset, DatasetLocation, NewDataset, RowReader, Table};
@@ -122,11 +122,11 @@ pub fn split_dataset(options: &SplitOptions) -> Result<SplitOutcome, SplitError>
     }
     let mut new = NewDataset::beside(&target, options.shard_bytes)?;
     let (splits, all) = (divided.splits.as_slice(), divided.names.as_slice());
-    let rows = row_files::write(config, &tables, &tails, &order, (splits, all), &mut new)?;
+    let rows = output::write(config, &tables, &tails, &order, (splits, all), &mut new)?;
     let mut divisions = vec![SplitConfig::new(&tables, rows, json!(divided.report), divided.report.section(config))?];
     if let Some(carried) = carried {
         let rows =
-            row_files::write(CONVERSATIONS, &chats, &carried.tails, &carried.order, (&carried.splits, all), &mut new)?;
+            output::write(CONVERSATIONS, &chats, &carried.tails, &carried.order, (&carried.splits, all), &mut new)?;
         divisions.push(SplitConfig::new(&chats, rows, carried.report(&divided.report), carried.section())?);
     }
     let of_division = |table: &&Table| divisions.iter().any(|division| division.config == table.config);

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::error::{SplitError, frame};
-use super::input_rows::merged_ids;
 use crate::cells::Cells;
+use crate::dataset::split::rows::input::merged_ids;
 use crate::dataset::split::rows::{Relation, Rows};
 use crate::dataset::split::{Params, Report, SplitAssignment, UNUSED};
 use crate::store::{self, Table};

@@ -8,28 +8,20 @@
 //! to [`UNUSED`] instead of being dropped.
 
 pub(crate) mod apply;
-mod compared_text;
 mod conversations;
-mod cross_split;
 mod error;
 mod families;
-mod input_rows;
 mod placement;
 mod report;
-mod row_files;
 mod rows;
-mod similarity;
-mod split_priority;
 #[cfg(test)]
 mod tests;
 
 pub use apply::{SplitOptions, SplitOutcome, split_dataset};
-pub use compared_text::ComparedText;
-pub use cross_split::{RelatedRow, rows_crossing_splits};
 pub use error::SplitError;
-pub use rows::{Relation, Rows, SPLITTABLE_CONFIGS, column_of, needed};
-pub use similarity::{similar_rows, uncompared_questions};
-pub use split_priority::SplitPriority;
+pub use families::{RelatedRow, rows_crossing_splits, similar_rows, uncompared_questions};
+pub use placement::SplitPriority;
+pub use rows::{ComparedText, Relation, Rows, SPLITTABLE_CONFIGS, column_of, needed};
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -171,10 +163,10 @@ pub fn assign_splits(rows: &Rows, params: &Params, threads: NonZeroUsize) -> Spl
         let groups = PlacementGroup::of(rows, rows.groups(), &splits);
         (count, largest) = sizes(&groups);
         placement::assign(&groups, &quotas, params, &mut splits);
-        cross_split::set_aside(rows, params, &near, &mut splits, &mut because);
+        families::set_aside(rows, params, &near, &mut splits, &mut because);
     } else {
         // Held-out values are placed first; rows related to them are not drawn.
-        cross_split::set_aside(rows, params, &near, &mut splits, &mut because);
+        families::set_aside(rows, params, &near, &mut splits, &mut because);
         let groups = PlacementGroup::of(rows, families.all(), &splits);
         (count, largest) = sizes(&PlacementGroup::of(rows, families.all(), &vec![None; rows.len()]));
         if families.are_joined() {

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::Group;
-use super::findings::{Findings, Spot};
-use super::remedy::Remedy;
+use super::findings::Remedy;
+use super::findings::{Findings, Location};
+use crate::config::Check;
 
 /// Minimum number of samples for a small share to be significant.
 const ENOUGH: usize = 200;
@@ -97,7 +98,7 @@ impl Balance {
         if let Some(codes) = &codes {
             for (dimension, count) in all.iter().filter(|(dimension, _)| !codes.contains(*dimension)) {
                 let message = format!("{count} samples have the dimension `{dimension}`, which is not in the manifest");
-                findings.add(Spot::whole("balance"), &message, Remedy::ReplaceDimension);
+                findings.add(Location::of_dataset(Check::Balance), &message, Remedy::ReplaceDimension);
             }
         }
         let codes = codes.unwrap_or_else(|| all.keys().cloned().chain(std::mem::take(&mut self.aimed)).collect());
@@ -109,7 +110,7 @@ impl Balance {
         let mut reported: BTreeSet<&str> = BTreeSet::new();
         for code in codes.iter().filter(|code| !all.contains_key(*code)) {
             findings.add(
-                Spot::whole("balance"),
+                Location::of_dataset(Check::Balance),
                 &format!("no sample has the dimension `{code}`"),
                 Remedy::AdjustBalance,
             );
@@ -132,7 +133,7 @@ impl Balance {
                         )
                     };
                     if sums.values().sum::<usize>() >= ENOUGH {
-                        findings.add(Spot::whole("balance"), &message, Remedy::AdjustBalance);
+                        findings.add(Location::of_dataset(Check::Balance), &message, Remedy::AdjustBalance);
                     } else {
                         notes.push(message);
                     }
@@ -164,7 +165,7 @@ fn uneven<'a>(
         let count_text = if *count == 0 { "none has".to_owned() } else { format!("{count} have") };
         let message = format!("of {all} {whose} {count_text} the dimension `{code}`");
         if all >= ENOUGH || (*count == 0 && all >= EVEN * counts.len()) {
-            findings.add(Spot::whole("balance"), &message, Remedy::AdjustBalance);
+            findings.add(Location::of_dataset(Check::Balance), &message, Remedy::AdjustBalance);
         } else {
             notes.push(message);
         }

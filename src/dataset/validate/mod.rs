@@ -3,23 +3,18 @@
 //! nothing.
 
 mod balance;
-mod card;
-mod conversation_splits;
 mod files;
 mod findings;
-mod leaks;
 mod privacy;
-mod profiles;
 mod references;
-mod remedy;
 mod row_group;
 mod scan;
 mod schema;
-mod stable_hash;
+mod splits;
 mod texts;
 mod values;
 
-pub use remedy::Remedy;
+pub use findings::Remedy;
 
 pub(crate) use privacy::{is_recognizable, without_final_marks};
 
@@ -30,18 +25,18 @@ use std::path::Path;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::config::Check;
 use crate::dataset::error::DatasetError;
 use crate::store::{Dataset, DatasetLocation, Table};
-use findings::{Findings, Spot};
+use findings::{Findings, Location};
 use row_group::Group;
 use scan::DatasetScan;
 
 /// A problem in a data set.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AuditFinding {
-    /// The check that found it: `file`, `hash`, `schema`, `card`, `id`, `reference`, `balance`, `leak`, `private`,
-    /// `secret` or `text`.
-    pub check: &'static str,
+    /// The check that found it.
+    pub check: Check,
     /// The file, relative to the data set; null if the finding concerns the whole data set.
     pub file: Option<String>,
     /// The row in the file, from 0.
@@ -66,7 +61,7 @@ pub struct Audit {
     /// The findings, in the order of the checks, then of files and rows.
     pub findings: Vec<AuditFinding>,
     /// Number of further findings that are not listed, by check.
-    pub more: BTreeMap<&'static str, usize>,
+    pub more: BTreeMap<Check, usize>,
     /// Notes: what was not checked and why, and other remarks.
     pub notes: Vec<String>,
 }
@@ -110,7 +105,7 @@ fn manifest(run: &Path, findings: &mut Findings) -> Option<Value> {
             Err(error) => format!("the run's manifest is not valid JSON: {error}"),
         },
     };
-    findings.add(Spot::of("file", "../manifest.json"), &message, Remedy::Rebuild);
+    findings.add(Location::of_file(Check::File, "../manifest.json"), &message, Remedy::Rebuild);
     None
 }
 

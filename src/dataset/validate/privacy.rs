@@ -5,17 +5,19 @@ use std::collections::HashMap;
 use memchr::memmem::{Finder, find};
 
 use super::Group;
-use super::findings::{Findings, Spot};
-use super::remedy::Remedy;
+use super::findings::Remedy;
+use super::findings::{Findings, Location};
+use crate::config::Check;
+use crate::schema::{CharacterId, SceneId};
 
 /// The private values of every scene's cast, and the mentions found.
 #[derive(Debug, Default)]
 pub(super) struct Privacy {
-    scenes: HashMap<String, Vec<Private>>,
+    scenes: HashMap<SceneId, Vec<Private>>,
     /// By test character: all values of its own profile.
-    own: HashMap<String, Vec<String>>,
+    own: HashMap<CharacterId, Vec<String>>,
     /// The first mention of a private value by another speaker, if any.
-    mentions: Vec<Spot>,
+    mentions: Vec<Location>,
     /// Number of such mentions.
     times: usize,
 }
@@ -52,7 +54,7 @@ impl Privacy {
             "characters" => {
                 for row in (0..group.height).filter(|_| group.cells("profile").is_some()) {
                     let own = texts(group, row, "profile", "value").into_iter().map(str::to_owned).collect();
-                    self.own.insert(group.text("id", row).unwrap_or_default().to_owned(), own);
+                    self.own.insert(group.text("id", row).unwrap_or_default().into(), own);
                 }
             }
             "conversations" => (0..group.height).for_each(|row| self.conversation(group, row)),
@@ -64,7 +66,8 @@ impl Privacy {
     /// Notes the mentions in dialogue. A character may reveal its own secret, which others then repeat, and a model may
     /// produce a value by chance, so these are not findings.
     pub(super) fn add_notes(self, notes: &mut Vec<String>) {
-        let Some(Spot { file: Some(file), row: Some(row), column: Some(column), .. }) = self.mentions.first() else {
+        let Some(Location { file: Some(file), row: Some(row), column: Some(column), .. }) = self.mentions.first()
+        else {
             return;
         };
         let times = if self.times == 1 { "once".to_owned() } else { format!("{} times", self.times) };
@@ -113,11 +116,15 @@ impl Privacy {
             for column in ["worldview", "situation"] {
                 let Some(text) = group.text(column, row) else { continue };
                 for one in private.iter().filter(|one| one.is_in(text)) {
-                    findings.add(group.spot("private", row, column), &one.message(), Remedy::CorrectPrivateScene);
+                    findings.add(
+                        group.location(Check::Private, row, column),
+                        &one.message(),
+                        Remedy::CorrectPrivateScene,
+                    );
                 }
             }
             if !private.is_empty() {
-                self.scenes.insert(group.text("id", row).unwrap_or_default().to_owned(), private);
+                self.scenes.insert(group.text("id", row).unwrap_or_default().into(), private);
             }
         }
     }
@@ -133,8 +140,8 @@ impl Privacy {
         let Some(private) = group.text("scene_id", row).and_then(|scene| self.scenes.get(scene)) else { return };
         let Some(turns) = group.cells("turns") else { return };
         let Some((speakers, contents)) = turns.field("speaker").zip(turns.field("content")) else { return };
-        let character = group.text("id", row).and_then(|id| id.split('/').next()).unwrap_or_default();
-        let own: Vec<&str> = self.own.get(character).into_iter().flatten().map(String::as_str).collect();
+        let own = group.text("character_id", row).and_then(|id| self.own.get(id));
+        let own: Vec<&str> = own.into_iter().flatten().map(String::as_str).collect();
         let foreign = Self::foreign(private, group.text("test_character", row).unwrap_or_default(), &own);
         let mut found = 0;
         for one in foreign {
@@ -152,15 +159,15 @@ impl Privacy {
     fn note(&mut self, found: usize, group: &Group<'_>, row: usize, column: &str) {
         self.times += found;
         if found > 0 && self.mentions.is_empty() {
-            self.mentions.push(group.spot("private", row, column));
+            self.mentions.push(group.location(Check::Private, row, column));
         }
     }
 
     fn sample(&mut self, group: &Group<'_>, row: usize, findings: &mut Findings) {
         if let Some(hidden) = hidden(group, row) {
-            let spot = group.spot("private", row, "scene_characters[].profile[].visibility");
+            let location = group.location(Check::Private, row, "scene_characters[].profile[].visibility");
             findings.add(
-                spot,
+                location,
                 &format!("the attribute `{hidden}` of a scene character is private"),
                 Remedy::RemovePrivateSample,
             );
@@ -177,7 +184,7 @@ impl Privacy {
         let (mut said, mut first) = (0, "reference");
         for one in Self::foreign(private, group.text("test_character", row).unwrap_or_default(), &own) {
             if let Some(column) = revealing_column(group, row, one) {
-                findings.add(group.spot("private", row, column), &one.message(), Remedy::RemovePrivateSample);
+                findings.add(group.location(Check::Private, row, column), &one.message(), Remedy::RemovePrivateSample);
             }
             let history = texts(group, row, "history", "content");
             for column in ["reference", "baseline"] {

@@ -2,8 +2,9 @@
 
 use polars::prelude::{DataFrame, PolarsError};
 
-use super::findings::Spot;
+use super::findings::Location;
 use crate::cells::Cells;
+use crate::config::Check;
 use crate::dataset::error::DatasetError;
 use crate::store::StoreError;
 
@@ -48,8 +49,8 @@ impl<'a> Group<'a> {
     }
 
     /// Returns the position of a row's column.
-    pub(super) fn spot(&self, check: &'static str, row: usize, column: &str) -> Spot {
-        Spot {
+    pub(super) fn location(&self, check: Check, row: usize, column: &str) -> Location {
+        Location {
             check,
             file: Some(self.file.to_owned()),
             row: Some(self.first + row),

@@ -7,14 +7,16 @@ use polars::prelude::DataFrame;
 use serde_json::Value;
 
 use super::balance::Balance;
-use super::conversation_splits::ConversationSplitCheck;
+use super::files::{self, card};
 use super::findings::Findings;
-use super::leaks::Leaks;
+use super::findings::Remedy;
 use super::privacy::Privacy;
 use super::references::References;
-use super::remedy::Remedy;
+use super::splits::conversation_splits::ConversationSplitCheck;
+use super::splits::leaks::Leaks;
 use super::values::Values;
-use super::{Audit, Group, card, files, schema, texts};
+use super::{Audit, Group, schema, texts};
+use crate::config::Check;
 use crate::dataset::error::DatasetError;
 use crate::store::{self, Dataset, Table};
 
@@ -210,12 +212,12 @@ impl<'a> DatasetScan<'a> {
             return;
         }
         for row in 0..group.height {
-            let spot = || group.spot("id", row, "id");
+            let location = || group.location(Check::Id, row, "id");
             match ids.text(row) {
-                None | Some("") => self.findings.add(spot(), "the row has no id", Remedy::AddId),
+                None | Some("") => self.findings.add(location(), "the row has no id", Remedy::AddId),
                 Some(id) if !self.ids.insert(id.to_owned()) => {
                     let message = format!("another row of `{}` has the same id `{id}`", group.config);
-                    self.findings.add(spot(), &message, Remedy::RemoveDuplicate);
+                    self.findings.add(location(), &message, Remedy::RemoveDuplicate);
                 }
                 Some(_) => {}
             }

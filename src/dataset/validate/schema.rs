@@ -2,13 +2,18 @@
 
 use polars::prelude::{DataFrame, DataType};
 
-use super::findings::{Findings, Spot};
-use super::remedy::Remedy;
+use super::findings::Remedy;
+use super::findings::{Findings, Location};
+use crate::config::Check;
 
 /// Compares the columns. Additional columns are allowed.
 pub(super) fn check(file: &str, expected: &DataFrame, frame: &DataFrame, findings: &mut Findings) {
     let mut fault = |path: &str, message: &str| {
-        findings.add(Spot { column: Some(path.to_owned()), ..Spot::of("schema", file) }, message, Remedy::WriteTypes);
+        findings.add(
+            Location { column: Some(path.to_owned()), ..Location::of_file(Check::Schema, file) },
+            message,
+            Remedy::WriteTypes,
+        );
     };
     for column in expected.columns() {
         match frame.column(column.name()) {

@@ -2,7 +2,8 @@
 
 use super::Group;
 use super::findings::Findings;
-use super::remedy::Remedy;
+use super::findings::Remedy;
+use crate::config::Check;
 use crate::dataset::text_checks::of_text;
 
 /// Checks every text of a group, including those in lists and structs, with rows distributed over the cores.
@@ -17,14 +18,14 @@ pub(super) fn check(group: &Group<'_>, findings: &mut Findings) {
     });
     for (row, path, check, message) in found {
         let remedy = match check {
-            "secret" => Remedy::RemoveSecretFromSource,
+            Check::Secret => Remedy::RemoveSecretFromSource,
             _ => Remedy::SetEncoding,
         };
-        findings.add(group.spot(check, row, &path), &message, remedy);
+        findings.add(group.location(check, row, &path), &message, remedy);
     }
 }
 
-type Found = (usize, String, &'static str, String);
+type Found = (usize, String, Check, String);
 
 fn rows(group: &Group<'_>, rows: std::ops::Range<usize>) -> Vec<Found> {
     let mut found = Vec::new();

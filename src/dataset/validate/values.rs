@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use super::Group;
 use super::findings::Findings;
-use super::remedy::Remedy;
+use super::findings::Remedy;
+use crate::config::Check;
 use crate::config::document::json_schema::inlined;
 use crate::schema::{Character, Conversation, Reject, RoleGeneral, RoleProfile, RoleSpecific, Sample, Scene};
 
@@ -51,7 +52,7 @@ impl Values {
             let Some(texts) = group.texts(column) else { continue };
             for row in (0..group.height).filter(|row| texts.text(*row).is_none()) {
                 findings.add(
-                    group.spot("schema", row, column),
+                    group.location(Check::Schema, row, column),
                     &format!("the row has no `{column}`"),
                     Remedy::CorrectValue,
                 );
@@ -71,7 +72,7 @@ impl Values {
                     };
                     let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
                     let message = format!("`{text}` is not one of {}", words.join(", "));
-                    findings.add(group.spot("schema", row, path), &message, Remedy::CorrectValue);
+                    findings.add(group.location(Check::Schema, row, path), &message, Remedy::CorrectValue);
                 });
             }
         }

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use tokio::sync::watch;
 
 use self::journal_stats::{LATENCY, Measured};
@@ -59,8 +59,9 @@ pub enum Basis {
 /// Remaining usage of one ask by one model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AskForecast {
-    /// The stage.
-    pub stage: String,
+    /// The stage; `None`, written as `all`, for a total.
+    #[serde(serialize_with = "stage_or_all")]
+    pub stage: Option<Stage>,
     /// The ask.
     pub ask: String,
     /// The model's name in the pipeline file.
@@ -87,7 +88,7 @@ pub struct AskForecast {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StageForecast {
     /// The stage.
-    pub stage: String,
+    pub stage: Stage,
     /// Number of calls to make.
     pub calls: u64,
     /// Seconds.
@@ -161,8 +162,7 @@ pub fn forecast(loaded: Loaded, options: &ForecastOptions, reporter: Arc<dyn Rep
 
     let accounts = session.usage_tracker.accounts();
     let mut asks: Vec<AskForecast> = accounts.iter().map(|account| ask(account, &loaded, &measured)).collect();
-    let place = |ask: &AskForecast| Stage::OF_RUN.iter().position(|stage| stage.name() == ask.stage);
-    asks.sort_by(|a, b| (place(a), &a.ask, &a.model).cmp(&(place(b), &b.ask, &b.model)));
+    asks.sort_by(|a, b| (a.stage, &a.ask, &a.model).cmp(&(b.stage, &b.ask, &b.model)));
     let total = total(&asks);
     let paid = accounts.iter().map(|account| account.kept.usd).try_fold(0.0, |sum, usd| Some(sum + usd?));
     Ok(Forecast {
@@ -188,7 +188,7 @@ fn ask(account: &Account, loaded: &Loaded, measured: &Measured) -> AskForecast {
     let cacheable = part(prompt, account.shared);
     let usd = |cached| price.map(|price| price.of(&Usage { prompt, cached, completion, ..Usage::default() }));
     AskForecast {
-        stage: stage_of(account.ask).to_owned(),
+        stage: stage_of(account.ask),
         ask: account.ask.to_owned(),
         model: model.clone(),
         calls: totals.made,
@@ -207,13 +207,19 @@ fn ask(account: &Account, loaded: &Loaded, measured: &Measured) -> AskForecast {
 }
 
 /// Returns the stage that an ask runs in: judging is a part of `simulate`.
-fn stage_of(ask: &str) -> &str {
-    match ask.split('/').next().unwrap_or(ask) {
-        "select" => "simulate",
+fn stage_of(ask: &str) -> Option<Stage> {
+    // The name of an ask is `<stage>/<name>`.
+    match ask.split('/').next()?.parse().ok()? {
+        Stage::Select => Some(Stage::Simulate),
         // Chunk boundaries are asked for when the book is extracted.
-        "chunk" => "extract",
-        stage => stage,
+        Stage::Chunk => Some(Stage::Extract),
+        stage => Some(stage),
     }
+}
+
+#[expect(clippy::ref_option, clippy::trivially_copy_pass_by_ref, reason = "the signature that serde requires")]
+fn stage_or_all<S: Serializer>(stage: &Option<Stage>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(stage.map_or("all", Stage::name))
 }
 
 fn total(asks: &[AskForecast]) -> AskForecast {
@@ -221,7 +227,7 @@ fn total(asks: &[AskForecast]) -> AskForecast {
     let usd = |of: fn(&AskForecast) -> Option<f64>| asks.iter().map(of).try_fold(0.0, |sum, usd| Some(sum + usd?));
     let is = |basis| asks.iter().any(|ask| ask.basis == basis && ask.calls > 0);
     AskForecast {
-        stage: "all".to_owned(),
+        stage: None,
         ask: "all".to_owned(),
         model: String::new(),
         calls: sum(|ask| ask.calls),
@@ -281,15 +287,15 @@ impl Journal for Read {
 struct Clock {
     reporter: Arc<dyn Reporter>,
     dry_run: Arc<DryRun>,
-    stages: Mutex<Vec<(&'static str, Duration, Duration)>>,
+    stages: Mutex<Vec<(Stage, Duration, Duration)>>,
 }
 
 impl Clock {
     fn stages(&self, asks: &[AskForecast]) -> Vec<StageForecast> {
         let stages = self.stages.lock().unwrap_or_else(PoisonError::into_inner);
-        let forecast = |(stage, begun, ended): &(&'static str, Duration, Duration)| StageForecast {
-            stage: (*stage).to_owned(),
-            calls: asks.iter().filter(|ask| ask.stage == *stage).map(|ask| ask.calls).sum(),
+        let forecast = |(stage, begun, ended): &(Stage, Duration, Duration)| StageForecast {
+            stage: *stage,
+            calls: asks.iter().filter(|ask| ask.stage == Some(*stage)).map(|ask| ask.calls).sum(),
             wall_s: ended.saturating_sub(*begun).as_secs_f64(),
         };
         stages.iter().map(forecast).collect()
@@ -303,8 +309,8 @@ impl Reporter for Clock {
         match &event {
             Event::Started { stage, .. } => stages.push((*stage, now, now)),
             Event::Ended { stage, .. } => {
-                if let Some(place) = stages.iter_mut().find(|(known, _, _)| known == stage) {
-                    place.2 = now;
+                if let Some((_, _, end)) = stages.iter_mut().find(|(known, _, _)| known == stage) {
+                    *end = now;
                 }
             }
             _ => {}
@@ -325,7 +331,7 @@ mod tests {
     fn every_ask_has_a_stage() {
         let asks: Vec<String> = stages::answers().into_iter().map(|(ask, _)| ask.to_owned()).collect();
         for ask in &asks {
-            assert!(Stage::OF_RUN.iter().any(|stage| stage.name() == stage_of(ask)), "{ask}");
+            assert!(stage_of(ask).is_some_and(|stage| Stage::OF_RUN.contains(&stage)), "{ask}");
         }
     }
 }

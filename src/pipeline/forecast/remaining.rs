@@ -60,8 +60,7 @@ pub fn missing(run: &Path, standing: &RunStatus, environment: &Environment) -> R
     let loaded = load_text(run, text, &[], environment, Endpoints::Unneeded)?;
     let options = ForecastOptions { out: Some(run.to_owned()), limit: standing.limit, judges: vec![], latency: None };
     let forecast = forecast(loaded, &options, Arc::new(Silent))?;
-    let until = Stage::OF_RUN.into_iter().find(|stage| stage.name() == standing.until).unwrap_or(Stage::Export);
-    let is_before = |verb: &str| Stage::OF_RUN.iter().any(|stage| *stage <= until && stage.name() == verb);
+    let until = standing.until.unwrap_or(Stage::Export);
     let ask = |ask: AskForecast| MissingAsk {
         ask: ask.ask,
         model: ask.model,
@@ -71,8 +70,8 @@ pub fn missing(run: &Path, standing: &RunStatus, environment: &Environment) -> R
         usd: ask.usd,
         answered: ask.paid,
     };
-    let asks = forecast.asks.into_iter().filter(|ask| is_before(&ask.stage)).map(ask).collect();
-    let wall_s = forecast.stages.iter().filter(|stage| is_before(&stage.stage)).map(|stage| stage.wall_s).sum();
+    let asks = forecast.asks.into_iter().filter(|ask| ask.stage.is_some_and(|stage| stage <= until)).map(ask).collect();
+    let wall_s = forecast.stages.iter().filter(|stage| stage.stage <= until).map(|stage| stage.wall_s).sum();
     Ok(Missing::of(asks, wall_s))
 }
 

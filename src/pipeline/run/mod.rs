@@ -209,7 +209,7 @@ fn failures(summary: Summary, books: usize, rejects: &[Reject]) -> Result<Summar
         failed,
         total,
         is_kept,
-        stage: first.map_or_else(String::new, |reject| reject.stage.to_string()),
+        stage: first.map(|reject| reject.stage),
         first: first.map_or_else(String::new, |reject| reject.id.clone()),
         cause: Cause(first.map_or_else(String::new, |reject| reject.detail.clone())),
         summary: Box::new(summary),
@@ -273,17 +273,17 @@ impl Runner {
     }
 
     fn start(&self, stage: Stage, total: Option<u64>) {
-        self.reporter.report(Event::Started { stage: stage.name(), total });
+        self.reporter.report(Event::Started { stage, total });
     }
 
     fn advance(&self, stage: Stage, done: u64, total: Option<u64>) {
         self.spent();
-        self.reporter.report(Event::Advanced { stage: stage.name(), done, total });
+        self.reporter.report(Event::Advanced { stage, done, total });
     }
 
     fn end(&self, stage: Stage, outcome: String) {
         self.spent();
-        self.reporter.report(Event::Ended { stage: stage.name(), outcome });
+        self.reporter.report(Event::Ended { stage, outcome });
     }
 
     fn spent(&self) {

@@ -16,7 +16,7 @@ use crate::cli::commands::chunk::{is_pipeline, usage};
 use crate::cli::exit::Exit;
 use crate::cli::output::control_chars::visible;
 use crate::cli::output::diagnostics;
-use crate::cli::{environment, to_stderr, to_stdout};
+use crate::cli::{dotenv, to_stderr, to_stdout};
 use crate::config::Finding;
 use crate::dataset::AdditionError;
 use crate::schema::SceneHead;
@@ -265,7 +265,7 @@ fn folder(arguments: &PoolArguments) -> Result<PathBuf, Exit> {
     if !is_pipeline(&arguments.pool) {
         return Ok(arguments.pool.clone());
     }
-    let environment = environment::environment().map_err(|error| {
+    let environment = dotenv::environment().map_err(|error| {
         to_stderr(&diagnostics::chain(&error, Some("fix or remove `.env`"), false));
         Exit::Usage
     })?;
