@@ -24,11 +24,11 @@ static KEYS: LazyLock<[Regex; 5]> = LazyLock::new(|| {
 pub(crate) fn redact(text: &str) -> String {
     let mut concealed = KEYS.iter().fold(text.to_owned(), |text, pattern| {
         let struck = pattern.replace_all(&text, |found: &Captures<'_>| {
-            let (whole, key) = (found.get_match(), found.name("key").expect("every pattern has the group `key`"));
+            let (matched, key) = (found.get_match(), found.name("key").expect("every pattern has the group `key`"));
             if is_variable(key.as_str()) {
-                return whole.as_str().to_owned();
+                return matched.as_str().to_owned();
             }
-            let (before, after) = (&text[whole.start()..key.start()], &text[key.end()..whole.end()]);
+            let (before, after) = (&text[matched.start()..key.start()], &text[key.end()..matched.end()]);
             format!("{before}{}{after}", "*".repeat(key.len()))
         });
         struck.into_owned()
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn only_keys_are_redacted() {
-        for (text, shown) in [
+        for (text, redacted) in [
             ("api_key = \"sk-1 名\" # mine", "api_key = \"********\" # mine"),
             ("models.a.api_key=abc", "models.a.api_key=***"),
             ("{ apiKey: 'abc', x = 1 }", "{ apiKey: '***', x = 1 }"),
@@ -67,8 +67,8 @@ mod tests {
             ("model = \"sk-abcdef-123\"", "model = \"*************\""),
             ("max_tokens = 4096\nkey = \"性格\"", "max_tokens = 4096\nkey = \"性格\""),
         ] {
-            assert_eq!(redact(text), shown);
-            assert_eq!(shown.len(), text.len(), "{text}");
+            assert_eq!(redact(text), redacted);
+            assert_eq!(redacted.len(), text.len(), "{text}");
         }
     }
 

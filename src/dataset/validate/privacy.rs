@@ -181,7 +181,7 @@ impl Privacy {
         let known = group.text("character_id", row).and_then(|id| self.own.get(id));
         let own: Vec<&str> =
             known.map_or_else(|| of_profile(group, row, "private"), |known| known.iter().map(String::as_str).collect());
-        let (mut said, mut first) = (0, "reference");
+        let (mut mentions, mut first) = (0, "reference");
         for one in Self::foreign(private, group.text("test_character", row).unwrap_or_default(), &own) {
             if let Some(column) = revealing_column(group, row, one) {
                 findings.add(group.location(Check::Private, row, column), &one.message(), Remedy::RemovePrivateSample);
@@ -190,12 +190,12 @@ impl Privacy {
             for column in ["reference", "baseline"] {
                 let has = group.text(column, row).is_some_and(|text| one.is_in(text));
                 if has && !history.iter().any(|line| one.is_in(line)) {
-                    first = if said == 0 { column } else { first };
-                    said += 1;
+                    first = if mentions == 0 { column } else { first };
+                    mentions += 1;
                 }
             }
         }
-        self.note(said, group, row, first);
+        self.note(mentions, group, row, first);
     }
 }
 
@@ -219,17 +219,17 @@ fn revealing_column(group: &Group<'_>, row: usize, one: &Private) -> Option<&'st
             return Some("scene_characters[].profile[].value");
         }
     }
-    let said = texts(group, row, "history", "content");
+    let history = texts(group, row, "history", "content");
     if group.text("rationale", row).as_ref().is_some_and(has) {
         // The judge may repeat what it has read.
         let replies = ["reference", "baseline"].into_iter().filter_map(|column| group.text(column, row));
-        if !said.iter().copied().chain(replies).any(|line| one.is_in(line)) {
+        if !history.iter().copied().chain(replies).any(|line| one.is_in(line)) {
             return Some("rationale");
         }
     }
     let message = texts(group, row, "messages", "content").into_iter().find(has)?;
-    let is_said = said.iter().any(|line| has(line) && find(message.as_bytes(), line.as_bytes()).is_some());
-    (!is_said).then_some("messages[].content")
+    let is_in_history = history.iter().any(|line| has(line) && find(message.as_bytes(), line.as_bytes()).is_some());
+    (!is_in_history).then_some("messages[].content")
 }
 
 /// Returns the values of the test character's profile with a visibility.
