@@ -2,7 +2,7 @@
 
 use crate::llm::{Offline, OfflineAnswer};
 use crate::schema::Language;
-use crate::stages::chunk::{Cut, FindBoundary, FoundBoundary, Paragraph, is_open, is_scene_break, window};
+use crate::stages::chunk::{Cut, FindBoundary, FoundBoundary, Paragraph, ends_in_quotation, is_scene_break, window};
 
 impl OfflineAnswer for FindBoundary {
     fn answer_offline(&self, _: &mut Offline<'_>) -> FoundBoundary {
@@ -105,7 +105,7 @@ fn features(ask: &FindBoundary, paragraphs: &[&Paragraph], at: usize) -> Feature
     let short = if ask.language == Language::Zh { 20 } else { 50 };
     let stars = |paragraph: &Paragraph| is_scene_break(&paragraph.text);
     Features {
-        open: is_open(&before.text),
+        open: ends_in_quotation(&before.text),
         talk: talk(at - 1) && talk(at),
         near_talk: (talk(at - 1) || (at >= 2 && talk(at - 2))) && (talk(at) || talk(at + 1)),
         // Lines of verse, of a script and of a letterhead end without punctuation.

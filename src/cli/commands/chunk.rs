@@ -350,7 +350,7 @@ const fn name(language: Language) -> &'static str {
 /// number.
 fn headings(out: &mut impl Write, book: &Book, chapters: &[Chapter]) -> io::Result<()> {
     writeln!(out, "{} ({})", visible(&book.title), visible(&book.path))?;
-    for (chapter, position) in chapters.iter().zip(chunk::places(chapters)) {
+    for (chapter, position) in chapters.iter().zip(chunk::chapter_numbers(chapters)) {
         let position = position.map(|position| position.to_string()).unwrap_or_default();
         let level = serde_json::to_value(chapter.level).expect("a level serializes to JSON");
         let level = level.as_str().unwrap_or_default();

@@ -114,7 +114,7 @@ fn aim<'a>(ask: &'a DescribeScene, member: &CastNotes) -> Option<&'a str> {
         .iter()
         .chain(&ask.after)
         .filter(|hint| hint.subject.as_ref() == Some(&member.name) && hint.is_standalone && !hint.first_person)
-        .find(|hint| (least..=most).contains(&hint.text.chars().count()) && words.tells_aims(&hint.after))
+        .find(|hint| (least..=most).contains(&hint.text.chars().count()) && words.states_aim(&hint.after))
         .map(|hint| hint.text.as_str())
 }
 

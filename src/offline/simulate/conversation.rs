@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use super::phrases::is_named;
 use super::question_kinds::{QuestionKind, asked};
 use super::semantic_fields::fields_of;
+use super::word_lists::words_of;
 use crate::schema::{Language, Line};
 use crate::text::{
     SpeechMarker, Topic, asks, content_words, count_speech_markers, float, is_title, pair_likeness, pairs, plain,
@@ -197,18 +198,19 @@ impl<'a> ConversationView<'a> {
 
     /// Returns the things that a text mentions, except names of participants and nouns of the engine's own phrases.
     pub(super) fn things(&self, text: &str) -> Vec<Topic> {
+        let words = words_of(self.language);
         let mut topics = topics(text, self.language);
         let person = |noun: &str| self.people().any(|person| mentions(noun, person) || person.contains(noun));
         topics.retain(|topic| !is_named(&topic.noun, self.language) && !person(&topic.noun));
         if self.language == Language::Zh {
-            topics.retain(|topic| !topic.noun.ends_with(['月', '秋', '午', '至', '夕', '夜', '日', '年', '天']));
+            topics.retain(|topic| !topic.noun.ends_with(&words.time_endings[..]));
         }
         if self.language == Language::En {
             // A thing has an article or possessive and no `of` after it; this excludes `not that alike`, `no good` and
             // `a quarter of an hour`.
             let lower = text.to_lowercase().replace('’', "'");
             let told = |noun: &str| {
-                ["the", "a", "an", "my", "your", "his", "her", "our", "their"].iter().any(|article| {
+                words.determiners.iter().any(|article| {
                     let phrase = format!("{article} {noun}");
                     lower.match_indices(&phrase).any(|(at, _)| {
                         let before = lower[..at].chars().next_back().is_none_or(|c| !c.is_alphanumeric());
@@ -221,8 +223,10 @@ impl<'a> ConversationView<'a> {
             let verb = |noun: &str| noun.contains(' ') && noun.ends_with('s') && !noun.ends_with("ss");
             // `A lady energetic`: a trailing adjective is not a thing.
             let quality = |noun: &str| {
-                QUALITIES.iter().any(|ending| noun.ends_with(ending))
-                    || noun.rsplit(' ').next().is_some_and(|word| noun.contains(' ') && STATES.contains(&word))
+                words.adjective_endings.iter().any(|ending| noun.ends_with(ending.as_str()))
+                    || noun
+                        .rsplit_once(' ')
+                        .is_some_and(|(_, last)| words.words_after_things.iter().any(|word| word == last))
             };
             topics.retain(|topic| told(&topic.noun) && !verb(&topic.noun) && !quality(&topic.noun));
         }
@@ -268,17 +272,6 @@ pub(super) fn mentions(text: &str, name: &str) -> bool {
         .any(|part| words.contains(part.to_lowercase().trim_matches(|c: char| !c.is_alphanumeric())))
 }
 
-/// Endings of adjectives.
-const QUALITIES: [&str; 8] = ["etic", "ous", "ful", "ive", "able", "ible", "less", "ish"];
-
-/// Words after a noun that are not part of a thing: `it makes my food cold`, `a quarter past nine`.
-const STATES: [&str; 12] =
-    ["cold", "warm", "hot", "wet", "dry", "past", "late", "early", "clean", "full", "empty", "half"];
-
-/// Epithets before a name that are part of the form of address.
-const EPITHETS: [&str; 14] =
-    ["long", "short", "black", "white", "red", "old", "young", "big", "little", "blind", "deaf", "poor", "fat", "holy"];
-
 /// Returns the form of address for a name: title and last name, otherwise the first name. None for common nouns.
 pub(super) fn address(name: &str) -> Option<String> {
     if name.chars().any(crate::text::is_han) {
@@ -303,7 +296,7 @@ pub(super) fn address(name: &str) -> Option<String> {
         }
         Some(last) if is_title(first) => Some(format!("{} {last}", case(first))),
         // `Long John` is addressed in full, never as `Long`.
-        Some(_) if EPITHETS.contains(&first.to_lowercase().as_str()) => Some(parts.join(" ")),
+        Some(_) if words_of(Language::En).epithets.contains(&first.to_lowercase()) => Some(parts.join(" ")),
         _ => Some(case(first)),
     }
 }

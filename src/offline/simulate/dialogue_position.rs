@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::line_scoring::length;
+use super::line_candidates::length;
 use crate::schema::Line;
 use crate::text::{asks, content_words, float, pair_likeness, pairs, plain, sentences, spoken};
 

@@ -5,7 +5,8 @@ use rand::seq::IndexedRandom as _;
 use rand_chacha::ChaCha8Rng;
 
 use super::conversation::{ConversationView, SpeechAct, address, mentions};
-use super::line_scoring::{LineCandidate, LineScorer, close};
+use super::line_candidates::{LineCandidate, close};
+use super::line_scoring::LineScorer;
 use super::phrase_choice::{least_said, pick};
 use super::phrases::{Slots, capitals, frames};
 use crate::llm::OfflineOptions;

@@ -1,4 +1,4 @@
-//! Finds the places where a text can be cut: ends of paragraphs and sentences, scene breaks, and quotations that are open.
+//! Finds where a text can be cut: ends of paragraphs and sentences, scene breaks, and whether a quotation is open there.
 
 use memchr::memchr_iter;
 
@@ -52,33 +52,33 @@ pub(super) fn sentence_ends(text: &str) -> Vec<usize> {
 }
 
 /// Whether a paragraph ends inside a quotation. Marks that do not match are interpreted by what is open.
-pub(crate) fn is_open(text: &str) -> bool {
-    is_open_after(false, text)
+pub(crate) fn ends_in_quotation(text: &str) -> bool {
+    in_quotation_after(false, text)
 }
 
 /// Returns whether a quotation is open after `text`, given whether it was open before. Searches for quotation marks in
 /// blocks, since most text has none.
-pub(super) fn is_open_after(open: bool, text: &str) -> bool {
+pub(super) fn in_quotation_after(in_quotation: bool, text: &str) -> bool {
     const BLOCK: usize = 32;
-    let (bytes, mut open) = (text.as_bytes(), open);
-    let mut look = |at: usize| match (bytes[at], at.checked_sub(2).and_then(|from| text.get(from..=at))) {
-        (b'"', _) | (_, Some("＂")) => open = !open,
-        (_, Some("“" | "「" | "『")) => open = true,
-        (_, Some("”" | "」" | "』")) => open = false,
+    let (bytes, mut in_quotation) = (text.as_bytes(), in_quotation);
+    let mut update = |at: usize| match (bytes[at], at.checked_sub(2).and_then(|from| text.get(from..=at))) {
+        (b'"', _) | (_, Some("＂")) => in_quotation = !in_quotation,
+        (_, Some("“" | "「" | "『")) => in_quotation = true,
+        (_, Some("”" | "」" | "』")) => in_quotation = false,
         _ => {}
     };
-    let (Some((_, lasts)), Some((_, befores))) = (bytes.split_first(), bytes.split_last()) else { return open };
-    look(0);
+    let (Some((_, lasts)), Some((_, befores))) = (bytes.split_first(), bytes.split_last()) else { return in_quotation };
+    update(0);
     let (blocks, rest) = lasts.as_chunks::<BLOCK>();
     for (block, (lasts, befores)) in blocks.iter().zip(befores.as_chunks::<BLOCK>().0).enumerate() {
         let marks: [bool; BLOCK] = std::array::from_fn(|at| may_quote(befores[at], lasts[at]));
         if marks.iter().fold(false, |any, mark| any | mark) {
-            let places = (block * BLOCK + 1..).zip(marks).filter(|(_, mark)| *mark);
-            places.for_each(|(at, _)| look(at));
+            let marked = (block * BLOCK + 1..).zip(marks).filter(|(_, mark)| *mark);
+            marked.for_each(|(at, _)| update(at));
         }
     }
-    (bytes.len() - rest.len()..bytes.len()).for_each(look);
-    open
+    (bytes.len() - rest.len()..bytes.len()).for_each(update);
+    in_quotation
 }
 
 /// Whether a quotation mark may end with these two bytes. All marks but `"` have three bytes, and few other characters
@@ -111,14 +111,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn open_quotations_are_tracked_by_their_marks(text in "[a-z ，。“”「」『』\"＂䀌㼂]{0,90}", open: bool) {
-            let told = text.chars().fold(open, |open, c| match c {
-                '"' | '＂' => !open,
+        fn open_quotations_are_tracked_by_their_marks(text in "[a-z ，。“”「」『』\"＂䀌㼂]{0,90}", in_quotation: bool) {
+            let expected = text.chars().fold(in_quotation, |in_quotation, c| match c {
+                '"' | '＂' => !in_quotation,
                 '“' | '「' | '『' => true,
                 '”' | '」' | '』' => false,
-                _ => open,
+                _ => in_quotation,
             });
-            prop_assert_eq!(is_open_after(open, &text), told);
+            prop_assert_eq!(in_quotation_after(in_quotation, &text), expected);
         }
     }
 

@@ -15,7 +15,7 @@ use crate::text::{CodePoints, main_language};
 /// than any real chapter and most books.
 const BLOCK: usize = 1 << 22;
 
-/// How many bytes before the end of such a block a better place to cut is searched for.
+/// How many bytes before the end of such a block a better cut is searched for.
 const NEAR: usize = 1 << 16;
 
 /// A run of whole units.
@@ -126,10 +126,10 @@ fn blocks(text: &str, start: usize, end: usize) -> impl Iterator<Item = (usize, 
 
 /// Splits a section's units into even pieces of at most `max` tokens.
 fn split(units: &[Unit], max: u32, pieces: &mut Vec<Piece>) {
-    let mut left = units.iter().fold(0_u32, |sum, unit| sum.saturating_add(unit.weight.tokens));
+    let mut remaining_tokens = units.iter().fold(0_u32, |sum, unit| sum.saturating_add(unit.weight.tokens));
     let mut rest = units;
     while let Some(first) = rest.first() {
-        let target = f64::from(left) / f64::from(left.div_ceil(max).max(1));
+        let target = f64::from(remaining_tokens) / f64::from(remaining_tokens.div_ceil(max).max(1));
         let (mut best, mut sum) = (0, 0_u32);
         let mut best_cost = f64::INFINITY;
         for (at, unit) in rest.iter().enumerate() {
@@ -138,7 +138,7 @@ fn split(units: &[Unit], max: u32, pieces: &mut Vec<Piece>) {
                 break;
             }
             let last = at + 1 == rest.len();
-            let cost = if last && left <= max {
+            let cost = if last && remaining_tokens <= max {
                 f64::NEG_INFINITY
             } else {
                 (f64::from(sum) - target).abs() / f64::from(max) + unit.cost
@@ -149,7 +149,7 @@ fn split(units: &[Unit], max: u32, pieces: &mut Vec<Piece>) {
         }
         let weight = rest[1..=best].iter().fold(first.weight, |weight, unit| weight.joined(unit.weight));
         pieces.push(Piece { start: first.start, end: rest[best].end, weight });
-        left = left.saturating_sub(weight.tokens);
+        remaining_tokens = remaining_tokens.saturating_sub(weight.tokens);
         rest = &rest[best + 1..];
     }
 }
@@ -207,7 +207,7 @@ fn records(book: &Book, chapters: &[Chapter], starts: &[usize], pieces: &[Piece]
             title: book.title.clone(),
             index: u32::try_from(index).unwrap_or(u32::MAX),
             language: main_language(text),
-            chapter: opening(&book.text, chapters, starts, piece.start),
+            chapter: chapter_title_at(&book.text, chapters, starts, piece.start),
             start,
             end,
             text: text.to_owned(),
@@ -219,11 +219,11 @@ fn records(book: &Book, chapters: &[Chapter], starts: &[usize], pieces: &[Piece]
     chunks
 }
 
-/// Returns the title of the chapter at a place. For a part directly followed by a chapter heading, returns the
+/// Returns the title of the chapter at a byte offset. For a part directly followed by a chapter heading, returns the
 /// chapter's title.
-fn opening(text: &str, chapters: &[Chapter], starts: &[usize], place: usize) -> String {
-    let Some(mut at) = starts.partition_point(|start| *start <= place).checked_sub(1) else { return String::new() };
-    if starts[at] == place || text[starts[at]..place].trim().is_empty() {
+fn chapter_title_at(text: &str, chapters: &[Chapter], starts: &[usize], offset: usize) -> String {
+    let Some(mut at) = starts.partition_point(|start| *start <= offset).checked_sub(1) else { return String::new() };
+    if starts[at] == offset || text[starts[at]..offset].trim().is_empty() {
         // No book nests headings deeper.
         let deepest = at + 8;
         while let Some(&next) = starts.get(at + 1)
@@ -244,7 +244,7 @@ mod tests {
 
     use super::*;
     use crate::llm::Tokenizer;
-    use crate::stages::chunk::breaks::is_open;
+    use crate::stages::chunk::breaks::ends_in_quotation;
     use crate::stages::chunk::{chapters, read};
     use crate::text::count_code_points;
 
@@ -299,7 +299,11 @@ mod tests {
         let speech = "“It went on.\n\n“And on.\n\n“And on again and again,” he said.\n\n";
         let text = format!("{}{}{}", prose(500), speech.repeat(3), prose(500));
         for chunk in cut(&text, 600).0 {
-            assert!(!is_open(chunk.text.trim_end().rsplit("\n\n").next().expect("a paragraph")), "{}", chunk.text);
+            assert!(
+                !ends_in_quotation(chunk.text.trim_end().rsplit("\n\n").next().expect("a paragraph")),
+                "{}",
+                chunk.text
+            );
         }
         let text = format!("{}* * *\n\n{}", prose(460), prose(540));
         assert!(cut(&text, 600).0[0].text.ends_with("* * *\n\n") || cut(&text, 600).0[1].text.starts_with("* * *"));
@@ -319,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn a_paragraph_over_the_bound_is_cut_at_sentence_ends() {
+    fn paragraphs_over_the_limit_are_cut_at_sentence_ends() {
         let zh =
             format!("第一回　看灯\n{}\n第二回　听雨\n雨停了。\n", "河上无风，水车不动。守夜的人都睡了！".repeat(80));
         let (chunks, _) = cut(&zh, 300);

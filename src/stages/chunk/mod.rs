@@ -13,8 +13,8 @@ mod units;
 
 pub use boundary::{Cut, FindBoundary, FoundBoundary, adjust_boundaries};
 pub(crate) use boundary::{Paragraph, window};
-pub(crate) use breaks::{is_open, is_scene_break};
-pub use chapter_filter::{ChapterFilter, ChapterFilterError, places};
+pub(crate) use breaks::{ends_in_quotation, is_scene_break};
+pub use chapter_filter::{ChapterFilter, ChapterFilterError, chapter_numbers};
 pub use chapters::chapters;
 pub use chunks::chunk;
 pub use prepare::{Books, books, read};

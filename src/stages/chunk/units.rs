@@ -1,20 +1,20 @@
 //! Splits text into units between which it can be cut: paragraphs, and sentences or clauses of long ones.
 
 use super::Params;
-use super::breaks::{is_open_after, is_ornament, is_scene_break, paragraph_ends, sentence_ends, starts_quotation};
+use super::breaks::{in_quotation_after, is_ornament, is_scene_break, paragraph_ends, sentence_ends, starts_quotation};
 use crate::llm::Estimate;
 
 /// The cost of cutting after a unit. The unit of cost is a distance of one chunk length (`max_tokens`) from the ideal
 /// cut.
 mod cost {
     /// Inside an open quotation.
-    pub(super) const OPEN: f64 = 0.3;
+    pub(super) const QUOTATION: f64 = 0.3;
     /// Inside a paragraph.
-    pub(super) const WITHIN: f64 = 0.2;
+    pub(super) const PARAGRAPH: f64 = 0.2;
     /// Between two paragraphs of dialogue.
-    pub(super) const TALK: f64 = 0.04;
+    pub(super) const DIALOGUE: f64 = 0.04;
     /// At a scene break. Negative, so that cuts there are preferred.
-    pub(super) const BORDER: f64 = -0.15;
+    pub(super) const SCENE_BREAK: f64 = -0.15;
 }
 
 /// A paragraph, or part of one that is too long. Offsets are in bytes; trailing blank lines are included.
@@ -57,11 +57,11 @@ pub(super) fn units(text: &str, offset: usize, max: u32, params: &Params) -> Vec
     let mut start = 0;
     // The number of paragraphs that a quotation has been open for. A missing closing mark must not keep it open
     // forever.
-    let mut open_over = 0;
+    let mut open_paragraphs = 0;
     for end in paragraph_ends(text) {
-        let around = Around { next: text[end..].trim_start(), open: (1..=6).contains(&open_over) };
-        let open = paragraph((&text[start..end], offset + start), around, max, params, &mut units);
-        open_over = if open { open_over + 1 } else { 0 };
+        let around = Around { next: text[end..].trim_start(), in_quotation: (1..=6).contains(&open_paragraphs) };
+        let in_quotation = paragraph((&text[start..end], offset + start), around, max, params, &mut units);
+        open_paragraphs = if in_quotation { open_paragraphs + 1 } else { 0 };
         start = end;
     }
     units
@@ -73,13 +73,13 @@ struct Around<'a> {
     /// The text that follows, from the first word of the next paragraph.
     next: &'a str,
     /// Whether a quotation from an earlier paragraph is still open.
-    open: bool,
+    in_quotation: bool,
 }
 
 /// Splits a paragraph into units, and returns whether a quotation is open at its end.
 fn paragraph(
     (text, offset): (&str, usize),
-    Around { next, open }: Around,
+    Around { next, in_quotation }: Around,
     max: u32,
     params: &Params,
     units: &mut Vec<Unit>,
@@ -87,23 +87,23 @@ fn paragraph(
     let words = text.trim();
     let weight = Weight::of(text, params);
     // An opening mark at the start of a paragraph repeats that the quotation is open.
-    let before = open && !starts_quotation(words);
-    let open = is_open_after(before, words);
+    let before = in_quotation && !starts_quotation(words);
+    let in_quotation = in_quotation_after(before, words);
     let border = is_scene_break(words)
         || next.starts_with(is_ornament) && is_scene_break(next.lines().next().unwrap_or("").trim());
     let talk = starts_quotation(words) && starts_quotation(next);
-    let end_cost = if open {
-        cost::OPEN
+    let end_cost = if in_quotation {
+        cost::QUOTATION
     } else if border {
-        cost::BORDER
+        cost::SCENE_BREAK
     } else if talk {
-        cost::TALK
+        cost::DIALOGUE
     } else {
         0.0
     };
     if weight.tokens <= max {
         units.push(Unit { start: offset, end: offset + text.len(), weight, cost: end_cost });
-        return open;
+        return in_quotation;
     }
     let mut start = 0;
     let mut push = |end: usize, cost: f64, within_word: bool| {
@@ -120,15 +120,15 @@ fn paragraph(
         let sentence = &text[begun..end];
         if params.weigh(sentence) > max {
             for (at, within_word) in clause_ends(sentence, most) {
-                push(begun + at, cost::WITHIN * 2.0, within_word);
+                push(begun + at, cost::PARAGRAPH * 2.0, within_word);
             }
         }
-        within = is_open_after(within, sentence);
-        let cost = if within { cost::OPEN } else { cost::WITHIN };
+        within = in_quotation_after(within, sentence);
+        let cost = if within { cost::QUOTATION } else { cost::PARAGRAPH };
         push(end, if end == text.len() { end_cost } else { cost }, false);
         begun = end;
     }
-    open
+    in_quotation
 }
 
 /// Returns where a sentence over the limit is cut, excluding its own end, and whether each cut is inside a word. Cuts

@@ -15,43 +15,43 @@ pub fn acts(attribution: &Attribution, text: &str) -> Vec<Vec<Utterance>> {
         part.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let mut quotations = attribution.quotations.iter().peekable();
-    let first = attribution.quotations.first().map_or(u32::MAX, |quotation| quotation.start);
-    let (mut acts, mut open): (Vec<Vec<Utterance>>, Vec<Utterance>) = (Vec::new(), Vec::new());
+    let first_speech = attribution.quotations.first().map_or(u32::MAX, |quotation| quotation.start);
+    let (mut acts, mut act): (Vec<Vec<Utterance>>, Vec<Utterance>) = (Vec::new(), Vec::new());
     // Text before the first heading and the first speech is a title page.
-    let mut begun = false;
+    let mut has_started = false;
     for paragraph in &attribution.paragraphs {
         // A name above a speech looks like a heading but is already the speaker; so are parentheses there.
         if let Some(next) = quotations.peek().filter(|next| next.start >= paragraph.end)
             && leads_in(&slice(paragraph.start, paragraph.end), next, attribution)
         {
-            begun = true;
+            has_started = true;
             continue;
         }
-        begun |= paragraph.border || paragraph.end > first;
+        has_started |= paragraph.border || paragraph.end > first_speech;
         if paragraph.border {
-            acts.push(std::mem::take(&mut open));
+            acts.push(std::mem::take(&mut act));
         }
         let mut spoken = false;
         while let Some(quotation) = quotations.next_if(|quotation| quotation.start < paragraph.end) {
             spoken = true;
             let speaker = quotation.speaker.map(|speaker| attribution.people[speaker].name.clone());
-            open.push(utterance(
+            act.push(utterance(
                 speaker.unwrap_or_else(|| Utterance::ENVIRONMENT.to_owned()),
                 quotation.action.clone(),
                 Some(quotation.text.trim().to_owned()),
                 (quotation.start, quotation.end),
             ));
         }
-        if !spoken && begun {
-            let told = slice(paragraph.start, paragraph.end);
-            let told = told.trim_start_matches(['#', '=', '!', '>', '.']).trim();
-            if told.chars().any(char::is_alphanumeric) {
-                let place = (paragraph.start, paragraph.end);
-                open.push(utterance(Utterance::ENVIRONMENT.to_owned(), Some(told.to_owned()), None, place));
+        if !spoken && has_started {
+            let narration = slice(paragraph.start, paragraph.end);
+            let narration = narration.trim_start_matches(['#', '=', '!', '>', '.']).trim();
+            if narration.chars().any(char::is_alphanumeric) {
+                let range = (paragraph.start, paragraph.end);
+                act.push(utterance(Utterance::ENVIRONMENT.to_owned(), Some(narration.to_owned()), None, range));
             }
         }
     }
-    acts.push(open);
+    acts.push(act);
     acts.retain(|act| act.iter().any(|utterance| utterance.speech.is_some()));
     acts
 }
@@ -69,14 +69,14 @@ fn leads_in(paragraph: &str, next: &Quotation, attribution: &Attribution) -> boo
         .is_some_and(|person| std::iter::once(&person.name).chain(&person.aliases).any(|form| slug(form) == slug(name)))
 }
 
-fn utterance(speaker: String, action: Option<String>, speech: Option<String>, place: (u32, u32)) -> Utterance {
+fn utterance(speaker: String, action: Option<String>, speech: Option<String>, range: (u32, u32)) -> Utterance {
     Utterance {
         speaker,
         thought: None,
         action,
         speech,
-        start: Some(place.0),
-        end: Some(place.1),
+        start: Some(range.0),
+        end: Some(range.1),
         grounded: None,
         similarity: None,
     }
@@ -88,7 +88,7 @@ mod tests {
     use crate::attribution::attribute;
     use crate::schema::Language;
 
-    fn told(text: &str, language: Language) -> Vec<Vec<String>> {
+    fn act_lines(text: &str, language: Language) -> Vec<Vec<String>> {
         let attribution = attribute(text, language, true);
         let line = |utterance: &Utterance| format!("{}|{}", utterance.speaker, utterance.content());
         acts(&attribution, text).iter().map(|act| act.iter().map(line).collect()).collect()
@@ -99,7 +99,7 @@ mod tests {
         let text = "Title: The Weir\nAuthor: Nobody\n\nINT. MILL - NIGHT\n\nRain on the roof. The wheel stands.\n\nMARA\n(not \
                     turning)\nWho let the water out?\n\nTOBIN\nNobody lets water. It goes.\n\nEXT. WEIR - DAWN\n\nMARA\nThen call it back.\n";
         assert_eq!(
-            told(text, Language::En),
+            act_lines(text, Language::En),
             [
                 vec![
                     "Environment|(INT. MILL - NIGHT)",
@@ -113,15 +113,15 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_names_are_a_script_in_both_languages() {
+    fn lines_with_speaker_names_are_read_as_a_script_in_both_languages() {
         let text = "MARA: Who let the water out?\nTOBIN: Nobody lets water.\nMARA: Then call it back.\nTOBIN: Water has no ears.\n";
-        let told_en = told(text, Language::En);
-        assert_eq!(told_en.concat().len(), 4, "{told_en:?}");
-        assert_eq!(told_en[0][0], "Mara|Who let the water out?");
+        let en = act_lines(text, Language::En);
+        assert_eq!(en.concat().len(), 4, "{en:?}");
+        assert_eq!(en[0][0], "Mara|Who let the water out?");
         let text = "第一场\n\n雨夜，磨坊。\n\n阿满：谁把水放了？\n老周：（抬头）水自己走的。\n阿满：那就叫它回来。\n老周：水没有耳朵。\n";
-        let told_zh = told(text, Language::Zh);
-        assert!(told_zh.concat().contains(&"阿满|谁把水放了？".to_owned()), "{told_zh:?}");
-        assert!(told_zh.concat().contains(&"老周|(抬头) 水自己走的。".to_owned()), "{told_zh:?}");
-        assert!(told_zh.concat().iter().any(|line| line.contains("雨夜，磨坊。")), "{told_zh:?}");
+        let zh = act_lines(text, Language::Zh);
+        assert!(zh.concat().contains(&"阿满|谁把水放了？".to_owned()), "{zh:?}");
+        assert!(zh.concat().contains(&"老周|(抬头) 水自己走的。".to_owned()), "{zh:?}");
+        assert!(zh.concat().iter().any(|line| line.contains("雨夜，磨坊。")), "{zh:?}");
     }
 }

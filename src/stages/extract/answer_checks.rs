@@ -13,15 +13,15 @@ pub(super) struct AnswerFault {
     /// The reason of the reject.
     pub(super) reason: RejectReason,
     pub(super) detail: String,
-    /// What the model is told when it is asked again.
-    pub(super) told: String,
+    /// What the model is told is wrong with its answer, when it is asked again.
+    pub(super) feedback: String,
 }
 
 /// Returns why an answer cannot be right for its passage, if so.
 pub(super) fn find_fault(ask: &FindScenes, answer: &FoundScenes) -> Option<AnswerFault> {
     let make = |reason, detail: String, en: &str, zh: &str| {
-        let told = if ask.language == Language::En { en } else { zh };
-        Some(AnswerFault { reason, detail, told: told.to_owned() })
+        let feedback = if ask.language == Language::En { en } else { zh };
+        Some(AnswerFault { reason, detail, feedback: feedback.to_owned() })
     };
     let speeches = || answer.scenes.iter().flat_map(|scene| &scene.dialogue).filter_map(|line| line.speech.as_deref());
     let lines = speeches().count();
@@ -46,11 +46,13 @@ pub(super) fn find_fault(ask: &FindScenes, answer: &FoundScenes) -> Option<Answe
         );
     }
     let most = most_lines(ask);
-    let (said, held) = (speeches().map(letters).sum::<usize>(), letters(&ask.text));
-    if lines > most || said > held + held / 4 + 40 || scenes > most_scenes(ask) {
+    let (answer_letters, text_letters) = (speeches().map(letters).sum::<usize>(), letters(&ask.text));
+    if lines > most || answer_letters > text_letters + text_letters / 4 + 40 || scenes > most_scenes(ask) {
         return make(
             RejectReason::TooMuch,
-            format!("{lines} utterances in {scenes} scenes with {said} letters, from a passage of {held} letters"),
+            format!(
+                "{lines} utterances in {scenes} scenes with {answer_letters} letters, from a passage of {text_letters} letters"
+            ),
             "It had more lines than the stretch can hold. Give every line once, and only what is said in the text.",
             "其中的对话比这段文字容得下的还多。每句话只写一次，只写原文里说过的。",
         );
@@ -61,10 +63,10 @@ pub(super) fn find_fault(ask: &FindScenes, answer: &FoundScenes) -> Option<Answe
 /// Cuts an answer down to what its passage can hold.
 pub(super) fn cut(ask: &FindScenes, answer: &mut FoundScenes) {
     answer.scenes.truncate(most_scenes(ask));
-    let mut left = most_lines(ask);
+    let mut remaining = most_lines(ask);
     for scene in &mut answer.scenes {
-        scene.dialogue.truncate(left);
-        left -= scene.dialogue.len();
+        scene.dialogue.truncate(remaining);
+        remaining -= scene.dialogue.len();
     }
 }
 
@@ -84,10 +86,10 @@ fn talk(ask: &FindScenes) -> Option<String> {
     for speaker in ask.quotations.iter().filter_map(|quotation| quotation.speaker.as_deref()) {
         *lines.entry(speaker).or_default() += 1;
     }
-    let often: Vec<&str> = lines.iter().filter(|(_, lines)| **lines > 1).map(|(name, _)| *name).collect();
-    let all: u32 = lines.values().sum();
-    (often.len() > 1 && all >= (ask.min_utterances * 2).max(8))
-        .then(|| format!("{all} quotations by {}", often.join(", ")))
+    let frequent_speakers: Vec<&str> = lines.iter().filter(|(_, lines)| **lines > 1).map(|(name, _)| *name).collect();
+    let total: u32 = lines.values().sum();
+    (frequent_speakers.len() > 1 && total >= (ask.min_utterances * 2).max(8))
+        .then(|| format!("{total} quotations by {}", frequent_speakers.join(", ")))
 }
 
 fn letters(text: &str) -> usize {

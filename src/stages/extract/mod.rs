@@ -3,7 +3,7 @@
 //! The chunks of a book are processed in order. The model is asked for the scenes of each chunk, then for a description
 //! of each scene. Every utterance is searched for in the book, and a scene with too few utterances from the book is
 //! rejected. A scene cut off at the end of a chunk is carried over to the next one. The stage reads and writes no file;
-//! the rule-based analysis of the book is in `attribution` and `facts`.
+//! the rule-based analysis of the book is in `attribution` and `book_index`.
 
 mod acts;
 mod answer_checks;
@@ -75,11 +75,11 @@ pub async fn extract(
     let mut extracted = Extracted { carry, ..Extracted::default() };
     let carried = extracted.carry.unfinished.take();
     let ask = find_scenes(params, book, chunk, carried.as_ref());
-    let answer = find(model, ask, chunk, &mut extracted.rejects).await?;
+    let answer = ask_scenes(model, ask, chunk, &mut extracted.rejects).await?;
     let failed = !extracted.rejects.is_empty();
-    let ground =
+    let passage_index =
         PassageIndex::new(book, carried.as_ref().map_or(chunk.start, |carried| carried.text_range.0), chunk.end);
-    let mut drafts = scenes::drafts(answer, params, book, chunk, &ground, carried.as_ref());
+    let mut drafts = scenes::drafts(answer, params, book, chunk, &passage_index, carried.as_ref());
     if drafts.is_empty() && carried.is_none() && !failed {
         let detail =
             format!("no conversation between two or more people in “{}”, {} tokens", chunk.chapter, chunk.tokens);
@@ -92,7 +92,8 @@ pub async fn extract(
     }
     let mut starts = BTreeSet::new();
     for draft in drafts {
-        let Some(draft) = repair_draft(model, params, book, &ground, draft, &mut extracted.rejects).await? else {
+        let Some(draft) = repair_draft(model, params, book, &passage_index, draft, &mut extracted.rejects).await?
+        else {
             continue;
         };
         if !starts.insert(draft.start()) {
@@ -110,8 +111,8 @@ pub async fn finish(model: &Model, params: &Params, book: &BookIndex, carry: Car
     let mut extracted = Extracted { carry, ..Extracted::default() };
     if let Some(draft) = extracted.carry.unfinished.take() {
         let (start, end) = draft.text_range;
-        let ground = PassageIndex::new(book, start.min(draft.start()), end.max(draft.end()));
-        if let Some(draft) = repair_draft(model, params, book, &ground, draft, &mut extracted.rejects).await? {
+        let passage_index = PassageIndex::new(book, start.min(draft.start()), end.max(draft.end()));
+        if let Some(draft) = repair_draft(model, params, book, &passage_index, draft, &mut extracted.rejects).await? {
             describe(model, book, start, draft, &mut extracted).await?;
         }
     }
@@ -119,7 +120,7 @@ pub async fn finish(model: &Model, params: &Params, book: &BookIndex, carry: Car
 }
 
 /// Asks for the scenes of a chunk, and once more if the answer is unusable.
-async fn find(
+async fn ask_scenes(
     model: &Model,
     ask: FindScenes,
     chunk: &Chunk,
@@ -134,15 +135,15 @@ async fn find(
             return Ok(FoundScenes::default());
         }
     };
-    let Some(first) = answer_checks::find_fault(&ask, &answer) else { return Ok(answer) };
-    let again = FindScenes { doubt: Some(first.told.clone()), ..ask.clone() };
+    let Some(fault) = answer_checks::find_fault(&ask, &answer) else { return Ok(answer) };
+    let again = FindScenes { doubt: Some(fault.feedback.clone()), ..ask.clone() };
     match model.ask(&again, &draw(true)).await {
         Ok(second) => answer = second,
         Err(error) if error.ends_the_run() => return Err(error),
         Err(error) => rejects.push(Reject::new(Stage::Extract, chunk.id(), error.reason(), error.detail())),
     }
-    if let Some(doubt) = answer_checks::find_fault(&ask, &answer) {
-        rejects.push(Reject::new(Stage::Extract, chunk.id(), doubt.reason, doubt.detail));
+    if let Some(fault) = answer_checks::find_fault(&ask, &answer) {
+        rejects.push(Reject::new(Stage::Extract, chunk.id(), fault.reason, fault.detail));
         answer_checks::cut(&ask, &mut answer);
     }
     Ok(answer)
@@ -153,14 +154,14 @@ async fn repair_draft(
     model: &Model,
     params: &Params,
     book: &BookIndex,
-    ground: &PassageIndex<'_>,
+    passage_index: &PassageIndex<'_>,
     mut draft: Draft,
     rejects: &mut Vec<Reject>,
 ) -> Result<Option<Draft>, AskError> {
-    rejects.extend(repair::repair(model, params, book, ground, &mut draft).await?);
+    rejects.extend(repair::repair(model, params, book, passage_index, &mut draft).await?);
     rejects.extend(draft.rejects(book));
     if draft.grounding() >= params.min_grounding {
-        rejects.extend(repair::drop_missing(&mut draft, params, book, ground));
+        rejects.extend(repair::drop_missing(&mut draft, params, book, passage_index));
     }
     if let Some(reject) = draft.reject_reason(params, book) {
         rejects.push(reject);
@@ -171,8 +172,8 @@ async fn repair_draft(
 
 /// Whether the chunk boundary cuts a scene and `draft` is that scene, i.e. reaches the end of the chunk.
 fn reaches_chunk_end(draft: &Draft, chunk: &Chunk) -> bool {
-    let near = if chunk.language == Language::Zh { 80 } else { 250 };
-    chunk.continues && chunk.end.saturating_sub(draft.text_range.1.max(draft.end())) <= near
+    let margin = if chunk.language == Language::Zh { 80 } else { 250 };
+    chunk.continues && chunk.end.saturating_sub(draft.text_range.1.max(draft.end())) <= margin
 }
 
 /// Joins the carried scene with the first draft if that draft continues it; otherwise the carried scene stands by

@@ -30,7 +30,7 @@ pub(super) fn known(name: &str, book: &BookIndex, text_range: &str) -> Option<St
     if let Some(person) = only(book, |other| is_same(&name, other)) {
         return Some(book.person(person).name.clone());
     }
-    if stands_in(&name, text_range) {
+    if is_mentioned(&name, text_range) {
         return Some(name);
     }
     let person =
@@ -46,20 +46,20 @@ fn only(book: &BookIndex, fits: impl Fn(&str) -> bool) -> Option<usize> {
     fit.next().is_none().then_some(index)
 }
 
-fn plain(name: &str) -> String {
+fn normalize(name: &str) -> String {
     name.chars().map(folded).filter(|c| c.is_alphanumeric() || *c == ' ').flat_map(char::to_lowercase).collect()
 }
 
 /// Whether two names differ only in script, width, case or punctuation.
 fn is_same(name: &str, other: &str) -> bool {
-    let name = plain(name);
-    !name.is_empty() && name == plain(other)
+    let name = normalize(name);
+    !name.is_empty() && name == normalize(other)
 }
 
 /// Whether one name is a typo of the other: one edit (two from nine letters on) in names of five letters or more, or
 /// one character other than the first in Chinese names of three or more.
 fn is_mistyped(name: &str, other: &str) -> bool {
-    let (name, other) = (plain(name), plain(other));
+    let (name, other) = (normalize(name), normalize(other));
     let (length, other_length) = (name.chars().count(), other.chars().count());
     if name.chars().any(is_han) || other.chars().any(is_han) {
         let differ = name.chars().zip(other.chars()).filter(|(a, b)| a != b).count();
@@ -72,20 +72,20 @@ fn is_mistyped(name: &str, other: &str) -> bool {
 
 /// Whether one name is part of the other.
 fn shortens(name: &str, other: &str) -> bool {
-    let (name, other) = (slug(&plain(name)), slug(&plain(other)));
-    let within = |part: &str, whole: &str| {
+    let (name, other) = (slug(&normalize(name)), slug(&normalize(other)));
+    let within = |part: &str, text: &str| {
         if part.chars().all(is_han) {
-            part.chars().count() > 1 && whole.contains(part)
+            part.chars().count() > 1 && text.contains(part)
         } else {
-            part.len() > 2 && format!("-{whole}-").contains(&format!("-{part}-"))
+            part.len() > 2 && format!("-{text}-").contains(&format!("-{part}-"))
         }
     };
     within(&name, &other) || within(&other, &name)
 }
 
 /// Whether a passage mentions a person, possibly by trade; `Guard 2` needs a guard.
-fn stands_in(name: &str, text_range: &str) -> bool {
-    let name = plain(name);
+fn is_mentioned(name: &str, text_range: &str) -> bool {
+    let name = normalize(name);
     if name.chars().any(is_han) {
         let bare = name.trim_end_matches(|c: char| "甲乙丙丁戊一二三四五".contains(c) || c.is_numeric());
         let fold = |text: &str| text.chars().map(folded).collect::<String>();
@@ -94,10 +94,10 @@ fn stands_in(name: &str, text_range: &str) -> bool {
     let text_range = text_range.to_lowercase();
     let has = |word: &str| {
         let letter = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-        let whole = |at: usize| {
+        let is_whole_word = |at: usize| {
             !letter(text_range[..at].chars().next_back()) && !letter(text_range[at + word.len()..].chars().next())
         };
-        text_range.match_indices(word).any(|(at, _)| whole(at))
+        text_range.match_indices(word).any(|(at, _)| is_whole_word(at))
     };
     let mut words = name.split(' ').filter(|word| word.len() > 2 && *word != "the").peekable();
     words.peek().is_some() && words.all(has)

@@ -16,10 +16,10 @@ use crate::prompt::{PromptError, Prompts};
 use crate::schema::{Draw, Grounded, Language, Message, Reject, RejectReason, Stage};
 
 /// The maximum number of utterances in one call.
-const MOST_LINES: usize = 24;
+const MAX_LINES: usize = 24;
 
 /// Below this share of utterances in the book a scene is made up and not worth repairing.
-const LEAST_SHARE: f64 = 0.2;
+const MIN_SHARE: f64 = 0.2;
 
 /// An utterance that was not found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -34,7 +34,7 @@ pub(super) struct MissingLine {
     difference: Option<(String, String)>,
     /// The words of the passage, if there is only one possible match; used by the offline engine only.
     #[serde(skip)]
-    words: Option<String>,
+    single_match: Option<String>,
 }
 
 /// What is the original wording of utterances that are not in the text?
@@ -77,7 +77,7 @@ impl Ask for RepairLines {
 impl RepairLines {
     /// Returns each line's number with the only possible words of the book, if it has such.
     pub(crate) fn only_matches(&self) -> impl Iterator<Item = (u32, Option<String>)> {
-        self.lines.iter().map(|line| (line.number, line.words.clone()))
+        self.lines.iter().map(|line| (line.number, line.single_match.clone()))
     }
 }
 
@@ -87,21 +87,21 @@ pub(super) async fn repair(
     model: &Model,
     params: &Params,
     book: &BookIndex,
-    ground: &PassageIndex<'_>,
+    passage_index: &PassageIndex<'_>,
     draft: &mut Draft,
 ) -> Result<Vec<Reject>, AskError> {
     let mut rejects = Vec::new();
     for round in 0..params.max_repairs {
         let missing = draft.missing();
-        if missing.is_empty() || draft.grounding() < LEAST_SHARE || is_translated(draft, book.language) {
+        if missing.is_empty() || draft.grounding() < MIN_SHARE || is_translated(draft, book.language) {
             break;
         }
-        let shown = &missing[..missing.len().min(MOST_LINES)];
-        let ask = ask(params, book, ground, draft, shown);
+        let asked = &missing[..missing.len().min(MAX_LINES)];
+        let ask = ask(params, book, passage_index, draft, asked);
         let id = draft.id(book);
         let draw = Draw::SceneRepair { scene: id.clone(), round };
         match model.ask(&ask, &draw).await {
-            Ok(answer) => take(answer, shown, params, ground, draft),
+            Ok(answer) => apply(answer, asked, params, passage_index, draft),
             Err(error) if error.ends_the_run() => return Err(error),
             Err(error) => {
                 rejects.push(Reject::new(Stage::Extract, format!("{id}/repair"), error.reason(), error.detail()));
@@ -117,7 +117,7 @@ pub(super) fn drop_missing(
     draft: &mut Draft,
     params: &Params,
     book: &BookIndex,
-    ground: &PassageIndex<'_>,
+    passage_index: &PassageIndex<'_>,
 ) -> Vec<Reject> {
     let id = draft.id(book);
     let missing = draft.missing();
@@ -125,10 +125,12 @@ pub(super) fn drop_missing(
     for &at in &missing {
         let line = &draft.dialogue[at];
         let speech = line.speech.as_deref().unwrap_or_default();
-        let found = ground.find(speech, 0, params.min_similarity, &MatchedRanges::default());
+        let found = passage_index.find(speech, 0, params.min_similarity, &MatchedRanges::default());
         let mut detail = format!("{} says “{speech}”", line.speaker);
         if let Some(alteration) = &found.alteration {
-            let quoted = |words: &str| if words.is_empty() { "nothing".to_owned() } else { format!("“{words}”") };
+            let quoted = |words: &str| {
+                if words.is_empty() { "nothing".to_owned() } else { format!("“{words}”") }
+            };
             let (line, book) = (quoted(&alteration.line), quoted(&alteration.book));
             write!(detail, "; the book has {book} instead of {line}").expect("writing to a string cannot fail");
         } else {
@@ -137,7 +139,7 @@ pub(super) fn drop_missing(
         }
         rejects.push(Reject::new(Stage::Extract, format!("{id}#{at}"), RejectReason::NotInBook, detail));
     }
-    draft.left_out += u32::try_from(missing.len()).unwrap_or(u32::MAX);
+    draft.dropped += u32::try_from(missing.len()).unwrap_or(u32::MAX);
     draft.dialogue.retain(|line| line.grounded != Some(Grounded::Absent));
     rejects
 }
@@ -149,18 +151,24 @@ fn is_translated(draft: &Draft, language: Language) -> bool {
     missing.iter().filter(speech).count() * 2 > missing.len()
 }
 
-fn ask(params: &Params, book: &BookIndex, ground: &PassageIndex<'_>, draft: &Draft, shown: &[usize]) -> RepairLines {
-    let taken = draft.taken();
-    let lines = (1..).zip(shown).map(|(number, &at)| {
+fn ask(
+    params: &Params,
+    book: &BookIndex,
+    passage_index: &PassageIndex<'_>,
+    draft: &Draft,
+    asked: &[usize],
+) -> RepairLines {
+    let matched = draft.matched_ranges();
+    let lines = (1..).zip(asked).map(|(number, &at)| {
         let line = &draft.dialogue[at];
         let speech = line.speech.clone().unwrap_or_default();
-        let found = ground.find(&speech, 0, params.min_similarity, &taken);
+        let found = passage_index.find(&speech, 0, params.min_similarity, &matched);
         MissingLine {
             number,
             speaker: line.speaker.clone(),
-            passage: found.nearest.map(|place| ground.passage(place)),
+            passage: found.nearest.map(|range| passage_index.passage(range)),
             difference: found.alteration.clone().map(|alteration| (alteration.line, alteration.book)),
-            words: words(&found, ground),
+            single_match: single_match(&found, passage_index),
             speech,
         }
     });
@@ -173,15 +181,15 @@ fn ask(params: &Params, book: &BookIndex, ground: &PassageIndex<'_>, draft: &Dra
 }
 
 /// Returns the words of the book where the utterance differs from them in one place.
-fn words(found: &Found, ground: &PassageIndex<'_>) -> Option<String> {
-    let place = found.nearest.filter(|_| found.alteration.is_some())?;
-    Some(ground.said(place))
+fn single_match(found: &Found, passage_index: &PassageIndex<'_>) -> Option<String> {
+    let range = found.nearest.filter(|_| found.alteration.is_some())?;
+    Some(passage_index.quoted_text(range))
 }
 
 /// Applies repaired utterances whose range is not matched to another one.
-fn take(answer: RepairedLines, shown: &[usize], params: &Params, ground: &PassageIndex<'_>, draft: &mut Draft) {
+fn apply(answer: RepairedLines, asked: &[usize], params: &Params, passage_index: &PassageIndex<'_>, draft: &mut Draft) {
     for line in answer.lines {
-        let Some(&at) = (line.number as usize).checked_sub(1).and_then(|number| shown.get(number)) else { continue };
+        let Some(&at) = (line.number as usize).checked_sub(1).and_then(|number| asked.get(number)) else { continue };
         let Some(speech) = line.speech.map(|speech| speech.trim().to_owned()).filter(|speech| !speech.is_empty())
         else {
             continue;
@@ -191,8 +199,8 @@ fn take(answer: RepairedLines, shown: &[usize], params: &Params, ground: &Passag
         }
         let after = draft.dialogue[..at].iter().rev().find_map(|line| line.end).unwrap_or(0);
         let speech = super::scenes::unquoted(&speech).to_owned();
-        let found = ground.find(&speech, after, params.min_similarity, &draft.taken());
-        if let Some((start, end)) = found.place {
+        let found = passage_index.find(&speech, after, params.min_similarity, &draft.matched_ranges());
+        if let Some((start, end)) = found.range {
             let line = &mut draft.dialogue[at];
             (line.speech, line.start, line.end) = (Some(speech), Some(start), Some(end));
             (line.grounded, line.similarity) = (Some(found.grounded), Some(round(found.similarity)));

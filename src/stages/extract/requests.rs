@@ -113,7 +113,7 @@ pub(crate) fn describe_scene(book: &BookIndex, opening: u32, draft: &Draft, carr
                 aliases: person.map_or_else(Vec::new, |person| book.person(person).aliases.clone()),
                 // An unnamed person may be someone else than in the previous scene.
                 known: match person {
-                    Some(person) if book.is_passing(person) => Vec::new(),
+                    Some(person) if book.is_unnamed(person) => Vec::new(),
                     _ => carry.profiles.get(name).cloned().unwrap_or_default(),
                 },
                 notes: person.map_or_else(Vec::new, |person| book.notes(person, end)),
@@ -130,7 +130,7 @@ pub(crate) fn describe_scene(book: &BookIndex, opening: u32, draft: &Draft, carr
     let before: Vec<SentenceHint> = hints(begin, first);
     // A passage that begins with dialogue does not say where it takes place; the narration just before it may.
     let lead = if before.iter().any(|sentence| sentence.is_standalone) { Vec::new() } else { book.lead(begin) };
-    let told: Vec<SentenceHint> = lead.iter().map(|sentence| hint(book, sentence)).collect();
+    let lead_hints: Vec<SentenceHint> = lead.iter().map(|sentence| hint(book, sentence)).collect();
     DescribeScene {
         language: book.language,
         title: book.title.clone(),
@@ -154,7 +154,7 @@ pub(crate) fn describe_scene(book: &BookIndex, opening: u32, draft: &Draft, carr
         private_keys: keys(false),
         script: book.script(),
         narrator: book.narrator().map(str::to_owned),
-        before: told.into_iter().chain(before).collect(),
+        before: lead_hints.into_iter().chain(before).collect(),
         after: hints(first, end),
         earlier: book.earlier(begin).map(|sentence| hint(book, sentence)),
     }

@@ -40,7 +40,7 @@ fn book(language: Language) -> (&'static str, BookIndex) {
     (text, facts(language, text, attribution(text, people, EN_SPEAKERS)))
 }
 
-async fn whole(language: Language, params: &Params) -> (Extracted, Vec<Record>) {
+async fn extract_all(language: Language, params: &Params) -> (Extracted, Vec<Record>) {
     let (text, book) = book(language);
     let memory = Arc::new(Memory::default());
     let chunk = chunk(language, text, 0, 0, length(text));
@@ -51,7 +51,7 @@ async fn whole(language: Language, params: &Params) -> (Extracted, Vec<Record>) 
 
 #[tokio::test]
 async fn an_english_scene_uses_the_text_of_the_book() {
-    let (extracted, records) = whole(Language::En, &Params::default()).await;
+    let (extracted, records) = extract_all(Language::En, &Params::default()).await;
     assert!(extracted.rejects.is_empty(), "{:?}", extracted.rejects);
     let [scene] = &extracted.scenes[..] else { panic!("{:?}", extracted.scenes) };
     let lines: Vec<(&str, &str)> =
@@ -86,7 +86,7 @@ async fn an_english_scene_uses_the_text_of_the_book() {
 
 #[tokio::test]
 async fn a_chinese_scene_uses_the_text_of_the_book() {
-    let (extracted, _) = whole(Language::Zh, &Params::default()).await;
+    let (extracted, _) = extract_all(Language::Zh, &Params::default()).await;
     let [scene] = &extracted.scenes[..] else { panic!("{extracted:?}") };
     let speech = scene.dialogue[0].speech.as_deref();
     assert_eq!(speech, Some("里头有人么？天黑之前，我要见一见磨坊的主人。"));
@@ -106,7 +106,7 @@ async fn a_chinese_scene_uses_the_text_of_the_book() {
 
 #[tokio::test]
 async fn a_chunk_without_dialogue_leaves_a_reject() {
-    let (extracted, records) = whole(Language::En, &Params { min_utterances: 9, ..Params::default() }).await;
+    let (extracted, records) = extract_all(Language::En, &Params { min_utterances: 9, ..Params::default() }).await;
     assert!(extracted.scenes.is_empty());
     assert_eq!((extracted.rejects[0].id.as_str(), extracted.rejects[0].reason.name()), ("a-book/0", "no_scene"));
     assert_eq!(records.len(), 1);
@@ -123,8 +123,8 @@ async fn a_scene_cut_by_a_chunk_boundary_continues_in_the_next_chunk() {
         let second = chunk(language, text, 1, cut, length(text));
         let begun = extract(&model, &params, &book, &first, Carry::default()).await.expect("extracts");
         assert!(begun.scenes.is_empty() && begun.carry.holds_scene(), "{language}: {begun:?}");
-        let left = finish(&model, &params, &book, begun.carry.clone()).await.expect("finishes");
-        assert_eq!((left.scenes.len(), left.scenes[0].dialogue.len()), (1, 2));
+        let finished = finish(&model, &params, &book, begun.carry.clone()).await.expect("finishes");
+        assert_eq!((finished.scenes.len(), finished.scenes[0].dialogue.len()), (1, 2));
         let ended = extract(&model, &params, &book, &second, begun.carry).await.expect("extracts");
         assert_eq!(ended.scenes[0].dialogue.len(), 6, "{language}: {ended:?}");
         assert!(!ended.carry.holds_scene());
@@ -138,9 +138,9 @@ fn line(speaker: &str, speech: &str) -> FoundLine {
 fn drafts(language: Language, dialogue: Vec<FoundLine>) -> (BookIndex, Draft) {
     let (text, book) = book(language);
     let chunk = chunk(language, text, 0, 0, length(text));
-    let ground = PassageIndex::new(&book, 0, chunk.end);
+    let passage_index = PassageIndex::new(&book, 0, chunk.end);
     let answer = FoundScenes { scenes: vec![FoundScene { dialogue, ..FoundScene::default() }] };
-    let draft = scenes::drafts(answer, &Params::default(), &book, &chunk, &ground, None).remove(0);
+    let draft = scenes::drafts(answer, &Params::default(), &book, &chunk, &passage_index, None).remove(0);
     (book, draft)
 }
 
@@ -151,9 +151,9 @@ fn invented_lines_are_detected() {
     for (language, names, lines) in
         [(Language::En, ["Anna Reed", "boris"], true_en), (Language::Zh, ["陆巡检", "老七"], true_zh)]
     {
-        let said =
+        let dialogue_of =
             |line_of: &dyn Fn(usize) -> String| (0..4).map(|at| line(names[at % 2], &line_of(at))).collect::<Vec<_>>();
-        let (book, draft) = drafts(language, said(&|at| lines[at].to_owned()));
+        let (book, draft) = drafts(language, dialogue_of(&|at| lines[at].to_owned()));
         assert_eq!(draft.reject_reason(&Params::default(), &book), None);
         // Aliases are replaced by the book's main name for the character.
         assert_eq!(draft.characters, [book.person(0).name.clone(), book.person(1).name.clone()]);
@@ -161,7 +161,7 @@ fn invented_lines_are_detected() {
         let invented = ["I have never been so happy in all my life.", "还请王爷高抬贵手饶过小人这一回。"];
         let (book, draft) = drafts(
             language,
-            said(&|at| {
+            dialogue_of(&|at| {
                 if at == 0 {
                     lines[0].to_owned()
                 } else {
@@ -203,7 +203,7 @@ fn every_rejected_draft_has_its_reason() {
 
 #[test]
 fn a_description_may_shorten_names_and_mention_other_people() {
-    let told = |language, cast: &[&str], names: &[&str]| {
+    let resolved = |language, cast: &[&str], names: &[&str]| {
         let (book, mut draft) = drafts(language, Vec::new());
         draft.characters = cast.iter().map(|&name| name.to_owned()).collect();
         let ask = describe_scene(&book, 0, &draft, &Carry::default());
@@ -219,10 +219,10 @@ fn a_description_may_shorten_names_and_mention_other_people() {
     let pair = |found: &str, unknown_characters: &str| (found.to_owned(), unknown_characters.to_owned());
     let cast = ["Anna", "Captain Grey", "Old Tom", "Tom Reed"];
     let names = ["Anna Reed", "Grey", "Tom", "Captain Grey (retired)", "Boris", "Gre"];
-    assert_eq!(told(Language::En, &cast, &names), pair("Anna Captain Grey", "Tom Boris Gre"));
+    assert_eq!(resolved(Language::En, &cast, &names), pair("Anna Captain Grey", "Tom Boris Gre"));
     let cast = ["陆平", "林黛玉"];
     let names = ["陆巡检", "黛玉（颦儿）", "玉", "周老七"];
-    assert_eq!(told(Language::Zh, &cast, &names), pair("陆平 林黛玉", "玉 周老七"));
+    assert_eq!(resolved(Language::Zh, &cast, &names), pair("陆平 林黛玉", "玉 周老七"));
 }
 
 #[test]
@@ -255,7 +255,7 @@ fn known_facts_are_not_repeated_in_the_notes() {
 #[tokio::test]
 async fn prompts_match_their_snapshots() {
     for language in Language::ALL {
-        let (_, records) = whole(language, &Params::default()).await;
+        let (_, records) = extract_all(language, &Params::default()).await;
         let rendered: Vec<String> = records
             .iter()
             .flat_map(|record| &record.request.messages)

@@ -41,7 +41,7 @@ pub async fn adjust_boundaries<'m>(
         let Some((ask, answer)) = answered else { continue };
         let [before, after, ..] = &mut chunks[at..] else { continue };
         match answer {
-            Ok(answer) => settle(before, after, &ask, &answer, params),
+            Ok(answer) => apply_answer(before, after, &ask, &answer, params),
             Err(error) if error.ends_the_run() => {
                 // An interruption says less than the error that caused it.
                 if matches!(ended, None | Some(AskError::Interrupted)) {
@@ -70,22 +70,22 @@ async fn answer(
 
 /// Moves the boundary to where the answer puts it. If a chunk would exceed the limit, the boundary stays and the scene
 /// is marked as continuing.
-pub(super) fn settle(
+pub(super) fn apply_answer(
     before: &mut Chunk,
     after: &mut Chunk,
     ask: &FindBoundary,
     answer: &FoundBoundary,
     params: &Params,
 ) {
-    let place = ask.position(answer.opens_with).unwrap_or(before.end);
-    let moved = place != before.end && shift(before, after, place, params);
+    let offset = ask.position(answer.opens_with).unwrap_or(before.end);
+    let moved = offset != before.end && move_boundary(before, after, offset, params);
     before.continues = answer.continues || (!moved && answer.cuts != Cut::Nothing);
 }
 
 /// Moves the boundary between two chunks to a code point offset. Returns `false` if a chunk would exceed the limit.
-pub(super) fn shift(before: &mut Chunk, after: &mut Chunk, place: u32, params: &Params) -> bool {
+pub(super) fn move_boundary(before: &mut Chunk, after: &mut Chunk, offset: u32, params: &Params) -> bool {
     let joined = format!("{}{}", before.text, after.text);
-    let Some(skip) = place.checked_sub(before.start) else { return false };
+    let Some(skip) = offset.checked_sub(before.start) else { return false };
     let Some((cut, _)) = joined.char_indices().nth(skip as usize) else { return false };
     let (first, second) = joined.split_at(cut);
     let (first_tokens, second_tokens) = (params.weigh(first), params.weigh(second));
@@ -94,11 +94,11 @@ pub(super) fn shift(before: &mut Chunk, after: &mut Chunk, place: u32, params: &
     }
     let mut headings = std::mem::take(&mut before.headings);
     headings.append(&mut after.headings);
-    let split = headings.partition_point(|(offset, _)| *offset < place);
-    after.chapter = chapter_at(place, second, &headings, split).unwrap_or_else(|| before.chapter.clone());
+    let split = headings.partition_point(|(heading_start, _)| *heading_start < offset);
+    after.chapter = chapter_at(offset, second, &headings, split).unwrap_or_else(|| before.chapter.clone());
     after.headings = headings.split_off(split);
     before.headings = headings;
-    (before.end, after.start) = (place, place);
+    (before.end, after.start) = (offset, offset);
     (before.tokens, after.tokens) = (first_tokens, second_tokens);
     second.clone_into(&mut after.text);
     first.clone_into(&mut before.text);
@@ -106,9 +106,9 @@ pub(super) fn shift(before: &mut Chunk, after: &mut Chunk, place: u32, params: &
 }
 
 /// Returns the innermost heading that a text starts with, or else the last one before it.
-fn chapter_at(place: u32, text: &str, headings: &[(u32, String)], split: usize) -> Option<String> {
+fn chapter_at(offset: u32, text: &str, headings: &[(u32, String)], split: usize) -> Option<String> {
     let blank = text.len() - text.trim_start().len();
-    let mut reach = place + count_code_points(&text[..blank]);
+    let mut reach = offset + count_code_points(&text[..blank]);
     let mut chapter = headings[..split].last();
     for heading in &headings[split..] {
         if heading.0 > reach {

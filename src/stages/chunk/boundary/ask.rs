@@ -105,15 +105,16 @@ impl FindBoundary {
                 .collect();
             numbered
         };
-        let (left, right) = (numbered(before, pieces(before, true)), numbered(after, pieces(after, false)));
-        let planned = right.first()?.number;
-        let (first, last) = (left.first()?.number + 1, right.last()?.number);
+        let (paragraphs_before, paragraphs_after) =
+            (numbered(before, pieces(before, true)), numbered(after, pieces(after, false)));
+        let planned = paragraphs_after.first()?.number;
+        let (first, last) = (paragraphs_before.first()?.number + 1, paragraphs_after.last()?.number);
         Some(Self {
             language,
             title: book.title.clone(),
             chapter: after.chapter.clone(),
-            before: left,
-            after: right,
+            before: paragraphs_before,
+            after: paragraphs_after,
             first,
             last,
             planned,
@@ -151,15 +152,15 @@ fn near(text: &str, most: usize, window: usize, from_end: bool) -> Vec<(usize, u
     if from_end {
         pieces.reverse();
     }
-    let (mut taken, mut length) = (0, 0);
+    let (mut count, mut length) = (0, 0);
     for (start, end) in &pieces {
         length += text[*start..*end].chars().count();
-        if taken > 0 && length > most {
+        if count > 0 && length > most {
             break;
         }
-        taken += 1;
+        count += 1;
     }
-    pieces.truncate(taken);
+    pieces.truncate(count);
     if from_end {
         pieces.reverse();
     }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use futures::future::BoxFuture;
 use proptest::prelude::*;
 
-use super::adjust::{settle, shift};
+use super::adjust::{apply_answer, move_boundary};
 use super::ask::window;
 use super::{Cut, FindBoundary, FoundBoundary, adjust_boundaries};
 use crate::llm::{
@@ -63,12 +63,12 @@ async fn scripted(
     let model = model(&script);
     adjust_boundaries(|_| &model, &params, &book, planned.clone()).await.expect("asks");
     let (chunks, rejects) = adjust_boundaries(|_| &model, &params, &book, planned.clone()).await.expect("asks");
-    whole(&planned, &chunks, max_tokens);
+    assert_text_is_preserved(&planned, &chunks, max_tokens);
     (planned, chunks, rejects)
 }
 
 /// Asserts that no text is lost or duplicated and that the limit holds.
-fn whole(planned: &[Chunk], chunks: &[Chunk], max_tokens: u32) {
+fn assert_text_is_preserved(planned: &[Chunk], chunks: &[Chunk], max_tokens: u32) {
     let join = |chunks: &[Chunk]| chunks.iter().map(|chunk| chunk.text.as_str()).collect::<String>();
     assert_eq!(join(chunks), join(planned));
     assert!(chunks.windows(2).all(|pair| pair[0].end == pair[1].start));
@@ -90,9 +90,9 @@ fn reply(cuts: &str, opens_with: u32, continues: bool) -> String {
     serde_json::json!({ "reason": "", "cuts": cuts, "opens_with": opens_with, "continues": continues }).to_string()
 }
 
-/// A long walk with an uninterrupted conversation in the middle.
+/// Narration with an uninterrupted conversation in the middle.
 fn story(language: Language) -> String {
-    let (walk, talk) = match language {
+    let (prose, talk) = match language {
         Language::En => (
             "The road went on by the river, and the mill came no nearer for all that they walked.\n\n",
             "“Is it far?” asked Ann.\n\n“It is as far as it was,” said Ben.\n\n",
@@ -102,7 +102,7 @@ fn story(language: Language) -> String {
             "“还有多远？”安娘问。\n“方才多远，如今还是多远。”本叔说。\n",
         ),
     };
-    format!("{}{}{}", walk.repeat(12), talk.repeat(6), walk.repeat(12))
+    format!("{}{}{}", prose.repeat(12), talk.repeat(6), prose.repeat(12))
 }
 
 #[tokio::test]
@@ -114,11 +114,11 @@ async fn a_boundary_moves_to_the_position_the_model_names() {
         let (book, ..) = cut(&text, max);
         let ask = FindBoundary::new(&book, &planned[0], &planned[1]).expect("neighbours");
         let opens_with = ask.before[ask.before.len() - 3].number;
-        let place = ask.position(opens_with).expect("shown");
+        let offset = ask.position(opens_with).expect("shown");
         let answer = reply("conversation", opens_with, true);
         let (_, chunks, rejects) = scripted(&text, max, &[("a-book/0/border", answer)]).await;
         assert!(rejects.is_empty());
-        assert_eq!((chunks[0].end, chunks[0].continues, chunks[1].continues), (place, true, false), "{language}");
+        assert_eq!((chunks[0].end, chunks[0].continues, chunks[1].continues), (offset, true, false), "{language}");
         assert_ne!(chunks[0].end, planned[0].end);
     }
 }
@@ -162,7 +162,7 @@ fn a_boundary_that_cannot_move_continues_the_scene() {
         let [before, after, ..] = &mut chunks[..] else { panic!("{chunks:?}") };
         let answer =
             FoundBoundary { reason: String::new(), cuts: Cut::Storyline, opens_with: ask.last, continues: false };
-        settle(before, after, &ask, &answer, &params);
+        apply_answer(before, after, &ask, &answer, &params);
         assert_eq!(chunks[0].end, planned[0].end, "{language}");
         assert!(chunks[0].continues, "{language}");
     }
@@ -210,29 +210,29 @@ async fn by_rule(text: &str, headings: &[&str]) -> (Cut, String, bool) {
 
 #[tokio::test]
 async fn the_rules_recognize_what_a_boundary_cuts() {
-    let walk = "The road went on by the river.\n\n";
+    let prose = "The road went on by the river.\n\n";
     let talk = "“Is it far?” asked Ann.\n\n“It is,” said Ben.\n\n";
-    let text = format!("{}{talk}|{talk}* * *\n\n{}", walk.repeat(9), walk.repeat(9));
+    let text = format!("{}{talk}|{talk}* * *\n\n{}", prose.repeat(9), prose.repeat(9));
     assert_eq!(by_rule(&text, &[]).await, (Cut::Conversation, "The ro".to_owned(), false));
     let text = format!("{}|{}", talk.repeat(30), talk.repeat(30));
     assert_eq!(by_rule(&text, &[]).await, (Cut::Conversation, "“Is it".to_owned(), true));
-    let text = format!("{}Chapter 9\n\n|{}", walk.repeat(9), walk.repeat(9));
+    let text = format!("{}Chapter 9\n\n|{}", prose.repeat(9), prose.repeat(9));
     assert_eq!(by_rule(&text, &["Chapter 9"]).await, (Cut::Trailing, "Chapte".to_owned(), false));
-    let text = format!("{}|Chapter 9\n\n{}", walk.repeat(9), walk.repeat(9));
+    let text = format!("{}|Chapter 9\n\n{}", prose.repeat(9), prose.repeat(9));
     assert_eq!(by_rule(&text, &["Chapter 9"]).await, (Cut::Nothing, "Chapte".to_owned(), false));
-    let text = format!("{0}“It went on.\n\n|“And on,” said Ben.\n\n{0}", walk.repeat(9));
+    let text = format!("{0}“It went on.\n\n|“And on,” said Ben.\n\n{0}", prose.repeat(9));
     assert_eq!(by_rule(&text, &[]).await.0, Cut::Conversation);
     assert_eq!(by_rule(&text, &[]).await.1, "“It we");
 
-    let (walk, talk) = ("路沿着河往前伸，一点不见近。\n", "“还有多远？”安娘问。\n“还远。”本叔说。\n");
-    let text = format!("{}{talk}|{talk}＊＊＊\n{}", walk.repeat(9), walk.repeat(9));
+    let (prose, talk) = ("路沿着河往前伸，一点不见近。\n", "“还有多远？”安娘问。\n“还远。”本叔说。\n");
+    let text = format!("{}{talk}|{talk}＊＊＊\n{}", prose.repeat(9), prose.repeat(9));
     assert_eq!(by_rule(&text, &[]).await, (Cut::Conversation, "路沿着河往前".to_owned(), false));
     let text = format!("{}|{}", talk.repeat(30), talk.repeat(30));
     assert_eq!(by_rule(&text, &[]).await, (Cut::Conversation, "“还有多远？".to_owned(), true));
-    let text = format!("{}第九回　过河\n|{}", walk.repeat(9), walk.repeat(9));
+    let text = format!("{}第九回　过河\n|{}", prose.repeat(9), prose.repeat(9));
     assert_eq!(by_rule(&text, &["第九回"]).await, (Cut::Trailing, "第九回 过河".to_owned(), false));
     let broken = "他一边走一边想着那年冬天在渡口遇见的那个撑伞的人和他说过的那一句没头没尾的";
-    let text = format!("{}{broken}\n|话。\n{}", walk.repeat(9), walk.repeat(9));
+    let text = format!("{}{broken}\n|话。\n{}", prose.repeat(9), prose.repeat(9));
     assert_eq!(by_rule(&text, &[]).await.0, Cut::Trailing);
 }
 
@@ -249,24 +249,24 @@ async fn the_prompt_shows_the_boundary() {
             .expect("the border is shown");
         assert!(above.contains(&format!("[{}] ", ask.planned - 1)), "{user}");
         assert!(below.contains(&format!("[{}] ", ask.planned)), "{user}");
-        let shown = count_code_points(&user) as usize;
-        assert!(shown < 3 * window(language), "{shown}");
+        let length = count_code_points(&user) as usize;
+        assert!(length < 3 * window(language), "{length}");
     }
 }
 
 #[test]
 fn headings_move_with_a_boundary() {
-    let walk = "The road went on by the river, and the mill came no nearer.\n\n";
-    let text = format!("Chapter 1\n\n{0}Chapter 2\n\n{0}", walk.repeat(30));
+    let prose = "The road went on by the river, and the mill came no nearer.\n\n";
+    let text = format!("Chapter 1\n\n{0}Chapter 2\n\n{0}", prose.repeat(30));
     let (_, mut chunks, params) = cut(&text, 600);
     let [before, after] = &mut chunks[..] else { panic!("{chunks:?}") };
     let border = before.end;
     assert_eq!((before.chapter.as_str(), after.chapter.as_str()), ("Chapter 1", "Chapter 2"));
-    assert!(shift(before, after, border - count_code_points(walk), &params));
+    assert!(move_boundary(before, after, border - count_code_points(prose), &params));
     assert_eq!((after.chapter.as_str(), after.headings.len(), before.headings.len()), ("Chapter 1", 1, 1));
-    assert!(shift(before, after, border, &params));
+    assert!(move_boundary(before, after, border, &params));
     assert_eq!(after.chapter, "Chapter 2");
-    assert!(shift(before, after, border + count_code_points("Chapter 2\n\n"), &params));
+    assert!(move_boundary(before, after, border + count_code_points("Chapter 2\n\n"), &params));
     assert_eq!((after.chapter.as_str(), after.headings.len(), before.headings.len()), ("Chapter 2", 0, 2));
 }
 
@@ -289,8 +289,8 @@ proptest! {
             let answer =
                 FoundBoundary { reason: String::new(), cuts: Cut::Storyline, opens_with, continues: false };
             let [before, after, ..] = &mut chunks[at..] else { unreachable!() };
-            settle(before, after, ask, &answer, &params);
+            apply_answer(before, after, ask, &answer, &params);
         }
-        whole(&planned, &chunks, max);
+        assert_text_is_preserved(&planned, &chunks, max);
     }
 }

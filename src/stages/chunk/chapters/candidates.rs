@@ -37,7 +37,7 @@ pub(crate) fn found(book: &Book, lines: &Lines) -> Vec<Heading> {
             continue;
         }
         if markdown && let Some((depth, rest)) = hashes(words) {
-            if let Some(candidate) = depths.open(depth, rest, book.script) {
+            if let Some(candidate) = depths.candidate(depth, rest, book.script) {
                 headings.push(Heading { candidate, line: at, last: at, title: rest.to_owned() });
             }
             continue;
@@ -53,7 +53,7 @@ pub(crate) fn found(book: &Book, lines: &Lines) -> Vec<Heading> {
                     scene.last = at;
                 }
                 _ => {
-                    let candidate = plain(Level::Scene);
+                    let candidate = unnumbered(Level::Scene);
                     headings.push(Heading { candidate, line: at, last: at, title: words.to_owned() });
                 }
             }
@@ -110,14 +110,14 @@ fn with_title(lines: &Lines, at: usize) -> (String, usize) {
     let ends = stopped || !title.ends_with(['.', ',', ';', ':', '!', '。', '，', '；', '：', '！', '—', '-']);
     // A quotation after a blank line more often opens the text than is a title.
     // A Chinese full stop inside means that it is a sentence.
-    let told = title.contains('。');
+    let is_sentence = title.contains('。');
     let quoted = title.ends_with(['”', '"', '’', '」']) && below != at + 1;
     // Without blank lines: a line in the form of a title with a long line below it.
     let packed = below == at + 1
         && lines.at(below + 1).chars().take(16).count() == 16
-        && ((lines.dense && (title_patterns::title(title) || (title_patterns::NAMES.fits)(title)))
+        && ((lines.dense && (title_patterns::is_unnumbered_title(title) || (title_patterns::NAMES.matches)(title)))
             || (lines.is_short(below) && (loud || !lines.indented || !lines.is_flush(below + 1))));
-    if letters == 0 || !short || !begins || !ends || told || quoted || !(packed || lines.is_blank(below + 1)) {
+    if letters == 0 || !short || !begins || !ends || is_sentence || quoted || !(packed || lines.is_blank(below + 1)) {
         return alone();
     }
     let another =
@@ -134,7 +134,7 @@ fn hashes(line: &str) -> Option<(usize, &str)> {
     ((1..=6).contains(&depth) && rest.starts_with(' ') && !rest.trim().is_empty()).then(|| (depth, rest.trim()))
 }
 
-const fn plain(level: Level) -> Candidate {
+const fn unnumbered(level: Level) -> Candidate {
     Candidate {
         level,
         number: None,
@@ -161,21 +161,21 @@ impl Depths {
 
     /// Returns what a heading opens: by its words, or else by depth. A single heading above all others is the book's
     /// title.
-    fn open(&self, depth: usize, title: &str, script: bool) -> Option<Candidate> {
+    fn candidate(&self, depth: usize, title: &str, script: bool) -> Option<Candidate> {
         if let Some(candidate) = headings::candidate(title).filter(|candidate| candidate.strength == Strength::Strong) {
             return Some(Candidate { room: Room::Any, titled: true, ..candidate });
         }
         let top = self.0.iter().position(|count| *count > 0)?;
         let deeper = self.0[top + 1..].iter().any(|count| *count > 0);
         if script {
-            return Some(plain(if depth == top && deeper { Level::Act } else { Level::Scene }));
+            return Some(unnumbered(if depth == top && deeper { Level::Act } else { Level::Scene }));
         }
         let titled = self.0[top] == 1 && deeper;
         let chapters = if deeper { top + 1 + self.0[top + 1..].iter().position(|count| *count > 0)? } else { top };
         match depth {
             _ if depth == top && titled => None,
-            _ if depth == chapters => Some(plain(Level::Chapter)),
-            _ if depth < chapters => Some(plain(Level::Part)),
+            _ if depth == chapters => Some(unnumbered(Level::Chapter)),
+            _ if depth < chapters => Some(unnumbered(Level::Part)),
             _ => None,
         }
     }

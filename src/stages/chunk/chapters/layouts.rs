@@ -47,7 +47,7 @@ impl Setting {
 }
 
 /// Lays out the paragraphs of a chapter.
-fn told(language: Language, at: usize, setting: Setting) -> Vec<Vec<String>> {
+fn chapter_paragraphs(language: Language, at: usize, setting: Setting) -> Vec<Vec<String>> {
     let paragraphs: Vec<String> = match language {
         Language::En => {
             let sentences = [
@@ -132,8 +132,8 @@ fn book(frame: &str, language: Language, setting: Setting) -> (String, Vec<Found
     let packed = setting.is_packed();
     for (at, line) in frame.lines().enumerate().filter(|(_, line)| !(packed && line.is_empty())) {
         match line {
-            "~" => lines.extend(told(language, at, setting).concat()),
-            "." => lines.extend(told(language, at, setting).swap_remove(0)),
+            "~" => lines.extend(chapter_paragraphs(language, at, setting).concat()),
+            "." => lines.extend(chapter_paragraphs(language, at, setting).swap_remove(0)),
             _ => {
                 let signed = line.split_once('|').filter(|(sign, _)| sign.len() <= 4);
                 let words = signed.map_or(line, |(_, words)| words);
@@ -202,8 +202,9 @@ const WITNESS: [&str; 2] = ["too many", "水落"];
 /// Counts the witnesses in text outside the story: in a preface or an afterword by name.
 fn outside(text: &str, found: &[Chapter], witness: &str) -> usize {
     let chars: Vec<char> = text.chars().collect();
-    let matter = found.iter().filter(|chapter| headings::opens_boilerplate(&chapter.title));
-    let texts = matter.map(|chapter| chars[chapter.start as usize..chapter.end as usize].iter().collect::<String>());
+    let boilerplate_chapters = found.iter().filter(|chapter| headings::opens_boilerplate(&chapter.title));
+    let texts = boilerplate_chapters
+        .map(|chapter| chars[chapter.start as usize..chapter.end as usize].iter().collect::<String>());
     texts.map(|text| text.matches(witness).count()).sum()
 }
 
@@ -252,7 +253,9 @@ fn printed(language: Language, paragraphs: &[String], way: usize) -> String {
 
 /// Paragraphs of several lengths, including dialogue.
 fn paragraphs(language: Language) -> Vec<String> {
-    let long = |at: usize| told(language, at, Setting::Lines).concat().into_iter().filter(|line| !line.is_empty());
+    let long = |at: usize| {
+        chapter_paragraphs(language, at, Setting::Lines).concat().into_iter().filter(|line| !line.is_empty())
+    };
     let talk = match language {
         Language::En => ["“Is it far?”", "“It is,” said Ben, and looked away.", "Nobody spoke."],
         Language::Zh => ["“还有多远？”", "“还远。”本叔说着，看了看别处。", "没有人说话。"],
@@ -269,15 +272,15 @@ fn paragraphs(language: Language) -> Vec<String> {
 fn line_wrapping_changes_neither_paragraphs_nor_boundaries() {
     for language in Language::ALL {
         let paragraphs = paragraphs(language);
-        let plain = |text: &str| text.split_whitespace().collect::<String>();
-        let expected: Vec<String> = paragraphs.iter().map(|paragraph| plain(paragraph)).collect();
+        let without_whitespace = |text: &str| text.split_whitespace().collect::<String>();
+        let expected: Vec<String> = paragraphs.iter().map(|paragraph| without_whitespace(paragraph)).collect();
         let mut borders: Vec<Vec<String>> = Vec::new();
         for way in 0..5 {
             let text = printed(language, &paragraphs, way);
             let mut start = 0;
             let mut found: Vec<String> = Vec::new();
             for end in crate::stages::chunk::breaks::paragraph_ends(&text) {
-                found.push(plain(&text[start..end]));
+                found.push(without_whitespace(&text[start..end]));
                 start = end;
             }
             found.retain(|paragraph| expected.contains(paragraph) || !paragraph.contains(['I', '章']));
@@ -285,12 +288,12 @@ fn line_wrapping_changes_neither_paragraphs_nor_boundaries() {
             let book = read("a.txt", text.as_bytes(), None).expect("reads");
             let cut = |max_tokens| chunk(&book, &chapters(&book), &Params { max_tokens, ..Params::default() }).0;
             for chunk in cut(700) {
-                let opening = plain(&chunk.text);
+                let opening = without_whitespace(&chunk.text);
                 let begins = expected.iter().any(|paragraph| opening.starts_with(paragraph.as_str()));
                 assert!(begins || opening.contains(['I', '章']), "{language}, way {way}: {opening}");
             }
             // White space counts a little, so results are identical only where the budget does not decide.
-            borders.push(cut(3000).iter().map(|chunk| plain(&chunk.text)).collect());
+            borders.push(cut(3000).iter().map(|chunk| without_whitespace(&chunk.text)).collect());
         }
         assert!(borders[0].len() > 1, "{borders:?}");
         assert!(borders.windows(2).all(|pair| pair[0] == pair[1]), "{borders:?}");

@@ -52,7 +52,7 @@ impl<'a> Lines<'a> {
         self.dense = rare && (han * 2 > filled || !wrapped());
         self.indented = indented * 8 > filled && indented < filled;
         if rare && !self.dense && blank * 10 < filled {
-            let mut lengths: Vec<usize> = (0..self.len()).map(|at| self.whole(at).len()).collect();
+            let mut lengths: Vec<usize> = (0..self.len()).map(|at| self.raw(at).len()).collect();
             let nine_of_ten = lengths.len() * 9 / 10;
             self.full = Some(*lengths.select_nth_unstable(nine_of_ten).1);
         }
@@ -63,7 +63,7 @@ impl<'a> Lines<'a> {
     }
 
     /// Returns a line without its line break; empty after the last line.
-    fn whole(&self, at: usize) -> &'a str {
+    fn raw(&self, at: usize) -> &'a str {
         let Some(start) = self.starts.get(at) else { return "" };
         let start = *start as usize;
         let holes = &self.holes[..self.holes.partition_point(|hole| hole.0 <= start)];
@@ -76,7 +76,7 @@ impl<'a> Lines<'a> {
 
     /// Returns a line without surrounding white space; empty after the last line.
     pub(crate) fn at(&self, at: usize) -> &'a str {
-        self.whole(at).trim()
+        self.raw(at).trim()
     }
 
     pub(crate) fn is_blank(&self, at: usize) -> bool {
@@ -102,7 +102,7 @@ impl<'a> Lines<'a> {
 
     /// Whether a line has no indent.
     pub(crate) fn is_flush(&self, at: usize) -> bool {
-        at < self.len() && !self.whole(at).starts_with(char::is_whitespace)
+        at < self.len() && !self.raw(at).starts_with(char::is_whitespace)
     }
 
     /// Returns the start of a line, in bytes; after the last line, the end of the text.
@@ -112,7 +112,7 @@ impl<'a> Lines<'a> {
 
     /// Returns the number of bytes between the end of one line and the start of another.
     pub(crate) fn between(&self, last: usize, next: usize) -> usize {
-        let end = if last < self.len() { self.start(last) + self.whole(last).len() } else { 0 };
+        let end = if last < self.len() { self.start(last) + self.raw(last).len() } else { 0 };
         self.start(next).saturating_sub(end)
     }
 
@@ -136,7 +136,7 @@ impl<'a> Lines<'a> {
 
     /// Returns the end of the last line, in bytes.
     fn end(&self) -> usize {
-        self.len().checked_sub(1).map_or(0, |last| self.starts[last] as usize + self.whole(last).len())
+        self.len().checked_sub(1).map_or(0, |last| self.starts[last] as usize + self.raw(last).len())
     }
 }
 

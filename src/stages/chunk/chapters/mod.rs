@@ -15,7 +15,7 @@ mod titles;
 
 use self::candidates::found;
 use self::lines::Lines;
-use self::sequence::stand;
+use self::sequence::headings_in_sequence;
 use self::titles::with_titles;
 use crate::schema::{Book, Chapter, Format};
 use crate::text::count_code_points;
@@ -50,7 +50,7 @@ fn by_lines(book: &Book) -> Vec<Chapter> {
     };
     let mut chapters: Vec<Chapter> = Vec::new();
     let mut holes = body.holes.iter().copied().peekable();
-    let mut headings = stand(found(book, &lines), &lines);
+    let mut headings = headings_in_sequence(found(book, &lines), &lines);
     if !book.script {
         headings = with_titles(headings, &lines, &book.title);
     }
@@ -189,7 +189,7 @@ mod tests {
     }
 
     /// Some paragraphs of a chapter in a language.
-    fn told(language: Language) -> String {
+    fn prose(language: Language) -> String {
         match language {
             Language::En => PROSE.repeat(12),
             Language::Zh => "河上无风，水车不动，守夜的人都睡了。\n“谁在外头？”老周问。\n".repeat(9),
@@ -266,17 +266,18 @@ mod tests {
             &["第一章", "第二章", "第二章", "第四章"],
         ];
         for (language, books) in [(Language::En, en), (Language::Zh, zh)] {
-            let told = told(language);
+            let prose = prose(language);
             for heads in books {
-                let text = heads.iter().flat_map(|head| [*head, "\n\n", &told, "\n"]).collect::<String>();
+                let text = heads.iter().flat_map(|head| [*head, "\n\n", &prose, "\n"]).collect::<String>();
                 assert_eq!(titles("a.txt", &text), heads.iter().map(|head| single_spaced(head)).collect::<Vec<_>>());
                 if language == Language::Zh {
-                    let dense = heads.iter().flat_map(|head| [*head, "\n", &told]).collect::<String>();
+                    let dense = heads.iter().flat_map(|head| [*head, "\n", &prose]).collect::<String>();
                     assert_eq!(titles("a.txt", &dense).len(), heads.len(), "{heads:?}");
                 }
             }
         }
-        let alone: String = ["看灯", "听雨", "过河"].map(|head| format!("{head}\n\n{}\n", told(Language::Zh))).concat();
+        let alone: String =
+            ["看灯", "听雨", "过河"].map(|head| format!("{head}\n\n{}\n", prose(Language::Zh))).concat();
         assert_eq!(titles("a.txt", &alone), ["看灯", "听雨", "过河"]);
     }
 
@@ -301,7 +302,7 @@ mod tests {
 
     #[test]
     fn a_continued_chapter_is_a_chapter_of_its_own() {
-        let (en, zh) = (told(Language::En), told(Language::Zh));
+        let (en, zh) = (prose(Language::En), prose(Language::Zh));
         let heads = ["Chapter 1: Mud", "Chapter 1: Mud, Continued", "Chapter 2: Rain"];
         assert_eq!(titles("a.txt", &heads.map(|head| format!("{head}\n\n{en}\n")).concat()), heads);
         let heads = ["第一章 看灯", "第一章 看灯（续）", "第二章 听雨"];
@@ -314,7 +315,7 @@ mod tests {
 
     #[test]
     fn two_sentences_are_not_a_title() {
-        let zh = told(Language::Zh).replace('\n', "\n\n");
+        let zh = prose(Language::Zh).replace('\n', "\n\n");
         let text = format!("第1章\n\n雨停了。谁在外头？\n\n{zh}第2章\n\n谁在外头？\n\n{zh}");
         assert_eq!(titles("b.txt", &text), ["第1章", "第2章 谁在外头？"]);
     }
@@ -330,13 +331,13 @@ mod tests {
 
     #[test]
     fn capitalized_lines_are_not_chapters_if_headings_exist() {
-        let notice = format!("NO ENTRY\n\n{0}KEEP OUT\n\n{0}LAST WARNING\n\n{0}", told(Language::En));
+        let notice = format!("NO ENTRY\n\n{0}KEEP OUT\n\n{0}LAST WARNING\n\n{0}", prose(Language::En));
         assert_eq!(
             titles("a.txt", &format!("Chapter 1\n\n{PROSE}{notice}Chapter 2\n\n{PROSE}")),
             ["Chapter 1", "Chapter 2"]
         );
         // Nor what is said again and again, nor two alone.
-        let cue = format!("ANNA\n\n{}", told(Language::En)).repeat(6);
+        let cue = format!("ANNA\n\n{}", prose(Language::En)).repeat(6);
         assert!(titles("a.txt", &cue).is_empty());
     }
 

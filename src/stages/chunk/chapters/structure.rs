@@ -3,14 +3,31 @@
 //!
 //! Does not search for headings. `chapters` handles books whose format marks none.
 
-use super::boilerplate::{body, kind_of_title};
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use super::boilerplate::{body, boilerplate_kind_of_title};
 use super::headings::{self, Strength};
 use crate::schema::{Book, Chapter, Level, MarkedHeading};
 use crate::text::{CodePoints, single_spaced};
 
+/// Titles of headings that close a book, in lower case.
+static CLOSING_TITLES: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
+    let table: Table = toml::from_str(include_str!("structure.toml")).expect("`structure.toml` is embedded and tested");
+    table.closing_titles
+});
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    closing_titles: BTreeSet<String>,
+}
+
 /// A marked heading that may become a chapter.
 #[derive(Debug, Clone)]
-struct Open<'a> {
+struct TitledMark<'a> {
     mark: &'a MarkedHeading,
     title: String,
     /// The level, number and section flag that its words give.
@@ -30,13 +47,13 @@ pub(crate) fn chapters(book: &Book) -> Option<Vec<Chapter>> {
     let within =
         |mark: &&MarkedHeading| (body_start..body_end).contains(&mark.start) && !in_boilerplate(book, mark.start);
     let marks: Vec<MarkedHeading> = book.marked_headings.iter().filter(within).cloned().collect();
-    let opened = levels(&marks, body_end, &book.title);
-    if opened.iter().filter(|(level, ..)| is_chapter(*level)).count() < 2 {
+    let leveled = levels(&marks, body_end, &book.title);
+    if leveled.iter().filter(|(level, ..)| is_chapter(*level)).count() < 2 {
         return None;
     }
-    let lines = lines(&book.text, opened.iter().map(|(.., mark)| mark.start));
-    let mut chapters: Vec<Chapter> = Vec::with_capacity(opened.len());
-    for (at, (level, number, title, mark)) in opened.iter().enumerate() {
+    let lines = lines(&book.text, leveled.iter().map(|(.., mark)| mark.start));
+    let mut chapters: Vec<Chapter> = Vec::with_capacity(leveled.len());
+    for (at, (level, number, title, mark)) in leveled.iter().enumerate() {
         chapters.push(Chapter {
             book: book.slug.clone(),
             index: u32::try_from(at).unwrap_or(u32::MAX),
@@ -45,7 +62,7 @@ pub(crate) fn chapters(book: &Book) -> Option<Vec<Chapter>> {
             title: title.clone(),
             line: Some(lines[at]),
             start: mark.start,
-            end: end_of(book, mark.start, opened.get(at + 1).map_or(body_end, |(.., next)| next.start)),
+            end: end_of(book, mark.start, leveled.get(at + 1).map_or(body_end, |(.., next)| next.start)),
         });
     }
     Some(chapters)
@@ -73,11 +90,11 @@ fn in_boilerplate(book: &Book, start: u32) -> bool {
 }
 
 /// Returns the line, from 1, of each of some ascending offsets.
-fn lines(text: &str, places: impl Iterator<Item = u32>) -> Vec<u32> {
+fn lines(text: &str, offsets: impl Iterator<Item = u32>) -> Vec<u32> {
     let (mut line, mut point, mut chars) = (1, 0, text.chars());
-    places
-        .map(|place| {
-            while point < place {
+    offsets
+        .map(|offset| {
+            while point < offset {
                 let Some(c) = chars.next() else { break };
                 point += 1;
                 line += u32::from(c == '\n');
@@ -94,51 +111,53 @@ fn levels<'a>(
     title: &str,
 ) -> Vec<(Level, Option<u32>, String, &'a MarkedHeading)> {
     let marks = joined(marks, end);
-    let marks: Vec<Open> = without_title(marks, title);
+    let marks: Vec<TitledMark> = without_title(marks, title);
     let chapter_depth = chapter_depth(&marks);
-    let numbered = |open: &Open| open.words.is_some_and(|(level, number, _)| is_chapter(level) && number.is_some());
+    let numbered =
+        |titled: &TitledMark| titled.words.is_some_and(|(level, number, _)| is_chapter(level) && number.is_some());
     let (first, last) = (marks.iter().position(numbered), marks.iter().rposition(numbered));
-    let spoken = marks.iter().filter(|open| open.words.is_some_and(|(level, ..)| is_chapter(level))).count() >= 2;
+    let chapter_words =
+        marks.iter().filter(|titled| titled.words.is_some_and(|(level, ..)| is_chapter(level))).count() >= 2;
     let sections_only =
-        !marks.iter().any(|open| open.words.is_some_and(|(level, _, section)| is_chapter(level) && !section));
-    let mut opened = Vec::new();
-    for (at, open) in marks.iter().enumerate() {
-        let depth = open.mark.depth;
+        !marks.iter().any(|titled| titled.words.is_some_and(|(level, _, section)| is_chapter(level) && !section));
+    let mut leveled = Vec::new();
+    for (at, titled) in marks.iter().enumerate() {
+        let depth = titled.mark.depth;
         let below = marks.get(at + 1).is_some_and(|next| next.mark.depth > depth);
-        let level = match open.words {
+        let level = match titled.words {
             Some((_, _, true)) if !sections_only => None,
             Some((level, ..)) => Some(level),
             // A name without a number next to numbered chapters: a preface, an afterword, or an empty page.
-            None if spoken && depth <= chapter_depth && !below => match (first, last) {
-                _ if open.length < 200 => None,
+            None if chapter_words && depth <= chapter_depth && !below => match (first, last) {
+                _ if titled.length < 200 => None,
                 (Some(first), _) if at < first => Some(Level::Front),
                 (_, Some(last)) if at > last => Some(Level::Back),
                 _ => Some(Level::Chapter),
             },
             None if depth == chapter_depth => Some(Level::Chapter),
             None if depth < chapter_depth && below => Some(Level::Part),
-            None if depth < chapter_depth && open.length >= 200 => Some(Level::Chapter),
+            None if depth < chapter_depth && titled.length >= 200 => Some(Level::Chapter),
             None => None,
         };
         if let Some(level) = level {
-            opened.push((level, open.words.and_then(|(_, number, _)| number), open.title.clone(), open.mark));
+            leveled.push((level, titled.words.and_then(|(_, number, _)| number), titled.title.clone(), titled.mark));
         }
     }
-    opened
+    leveled
 }
 
 /// Interprets the words of each mark, and joins a bare number with the title marked directly below it.
-fn joined(marks: &[MarkedHeading], end: u32) -> Vec<Open<'_>> {
-    let mut open: Vec<Open> = Vec::with_capacity(marks.len());
+fn joined(marks: &[MarkedHeading], end: u32) -> Vec<TitledMark<'_>> {
+    let mut titled: Vec<TitledMark> = Vec::with_capacity(marks.len());
     for (at, mark) in marks.iter().enumerate() {
         let next = marks.get(at + 1).map_or(end, |next| next.start);
         let own = u32::try_from(mark.title.chars().count()).unwrap_or(u32::MAX);
         let length = next.saturating_sub(mark.start).saturating_sub(own);
         let words = words(&mark.title);
-        if kind_of_title(&mark.title).is_some() {
+        if boilerplate_kind_of_title(&mark.title).is_some() {
             continue;
         }
-        if let Some(before) = open.last_mut()
+        if let Some(before) = titled.last_mut()
             && words.is_none()
             && before.length <= 4
             && before.mark.depth <= mark.depth
@@ -149,44 +168,43 @@ fn joined(marks: &[MarkedHeading], end: u32) -> Vec<Open<'_>> {
             before.length = length;
             continue;
         }
-        open.push(Open { mark, title: mark.title.clone(), words, length });
+        titled.push(TitledMark { mark, title: mark.title.clone(), words, length });
     }
-    open
+    titled
 }
 
 /// Returns what a title's words open: level, number, and whether it is a 节 (section).
 fn words(title: &str) -> Option<(Level, Option<u32>, bool)> {
     if let Some(candidate) = headings::candidate(title) {
         // A marked heading needs no confirmation from its neighbours.
-        let believed = candidate.strength != Strength::Next || candidate.number.is_some();
-        return believed.then_some((candidate.level, candidate.number, candidate.section));
+        let is_reliable = candidate.strength != Strength::Next || candidate.number.is_some();
+        return is_reliable.then_some((candidate.level, candidate.number, candidate.section));
     }
     let lower = title.trim().trim_end_matches(['.', ':']).to_lowercase();
-    let closing = ["conclusion", "coda", "finale", "postscript", "afterword", "后记", "後記", "结语", "結語", "终曲"];
-    closing.contains(&lower.as_str()).then_some((Level::Back, None, false))
+    CLOSING_TITLES.contains(&lower).then_some((Level::Back, None, false))
 }
 
 /// Drops the book's own title and the author's name from the front of the marks.
-fn without_title<'a>(mut marks: Vec<Open<'a>>, title: &str) -> Vec<Open<'a>> {
-    let plain =
+fn without_title<'a>(mut marks: Vec<TitledMark<'a>>, title: &str) -> Vec<TitledMark<'a>> {
+    let normalize =
         |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
-    let title = plain(title);
+    let title = normalize(title);
     let mut first = true;
-    marks.retain(|open| {
-        if open.words.is_some() {
+    marks.retain(|titled| {
+        if titled.words.is_some() {
             first = false;
             return true;
         }
-        let words = plain(&open.title);
+        let words = normalize(&titled.title);
         let named = words == title || (first && !words.is_empty() && title.starts_with(&words));
-        let byline = first && open.title.to_lowercase().starts_with("by ");
+        let byline = first && titled.title.to_lowercase().starts_with("by ");
         let own = named || byline;
         first &= own;
         !own
     });
     // A single mark above all others is the title of the book.
-    let top = marks.iter().map(|open| open.mark.depth).min().unwrap_or_default();
-    let mut tops = marks.iter().enumerate().filter(|(_, open)| open.mark.depth == top);
+    let top = marks.iter().map(|titled| titled.mark.depth).min().unwrap_or_default();
+    let mut tops = marks.iter().enumerate().filter(|(_, titled)| titled.mark.depth == top);
     if let (Some((0, lone)), None) = (tops.next(), tops.next())
         && lone.words.is_none()
         && marks.len() > 2
@@ -198,33 +216,33 @@ fn without_title<'a>(mut marks: Vec<Open<'a>>, title: &str) -> Vec<Open<'a>> {
 
 /// Returns the depth of chapters: the one where most headings are chapters by their words; otherwise the outermost
 /// depth with more than one heading, or the one below it if that contains others.
-fn chapter_depth(marks: &[Open]) -> u8 {
-    let mut spoken = [0_usize; 256];
+fn chapter_depth(marks: &[TitledMark]) -> u8 {
+    let mut chapter_words = [0_usize; 256];
     let mut used = [0_usize; 256];
-    for open in marks {
-        used[usize::from(open.mark.depth)] += 1;
-        let opens = open.words.is_some_and(|(level, ..)| is_chapter(level));
-        spoken[usize::from(open.mark.depth)] += usize::from(opens);
+    for titled in marks {
+        used[usize::from(titled.mark.depth)] += 1;
+        let opens = titled.words.is_some_and(|(level, ..)| is_chapter(level));
+        chapter_words[usize::from(titled.mark.depth)] += usize::from(opens);
     }
     let depth_of = |at: usize| u8::try_from(at).unwrap_or(u8::MAX);
     // On equal counts, the outermost.
-    let most = (0..256).rev().max_by_key(|at| spoken[*at]).unwrap_or_default();
-    if spoken[most] >= 2 {
+    let most = (0..256).rev().max_by_key(|at| chapter_words[*at]).unwrap_or_default();
+    if chapter_words[most] >= 2 {
         return depth_of(most);
     }
     let mut depths = (0..256).filter(|at| used[*at] > 0);
     let Some(top) = depths.next() else { return 0 };
     match depths.next() {
         // Parts contain at least two chapters each on average; otherwise the headings below are sections.
-        Some(next) if used[next] >= 2 * used[top] || marks.iter().any(|open| is_part(open, depth_of(top))) => {
+        Some(next) if used[next] >= 2 * used[top] || marks.iter().any(|titled| is_part(titled, depth_of(top))) => {
             depth_of(next)
         }
         _ => depth_of(top),
     }
 }
 
-fn is_part(open: &Open, depth: u8) -> bool {
-    open.mark.depth == depth && open.words.is_some_and(|(level, ..)| matches!(level, Level::Part | Level::Volume))
+fn is_part(titled: &TitledMark, depth: u8) -> bool {
+    titled.mark.depth == depth && titled.words.is_some_and(|(level, ..)| matches!(level, Level::Part | Level::Volume))
 }
 
 #[cfg(test)]
@@ -250,12 +268,12 @@ mod tests {
         Book { title: title.to_owned(), format: Format::Html, text, marked_headings: marks, ..Book::default() }
     }
 
-    fn opened(title: &str, headings: &[(u8, &str, usize)]) -> Vec<(Level, Option<u32>, String)> {
+    fn leveled(title: &str, headings: &[(u8, &str, usize)]) -> Vec<(Level, Option<u32>, String)> {
         let chapters = chapters(&book(title, headings)).unwrap_or_default();
         chapters.into_iter().map(|chapter| (chapter.level, chapter.number, chapter.title)).collect()
     }
 
-    fn told(expected: &[(Level, Option<u32>, &str)]) -> Vec<(Level, Option<u32>, String)> {
+    fn owned(expected: &[(Level, Option<u32>, &str)]) -> Vec<(Level, Option<u32>, String)> {
         expected.iter().map(|(level, number, title)| (*level, *number, (*title).to_owned())).collect()
     }
 
@@ -292,14 +310,14 @@ mod tests {
             (Chapter, Some(4), "CHAPTER IV. Moon"),
             (Back, None, "Conclusion"),
         ];
-        assert_eq!(opened("The Rain: a tale", &headings), told(&expected));
+        assert_eq!(leveled("The Rain: a tale", &headings), owned(&expected));
     }
 
     #[test]
     fn heading_depth_is_used_without_heading_words() {
         use Level::{Chapter, Part};
         let flat = [(1, "Rain", 10), (2, "Mud", 900), (2, "Sun", 900), (3, "A note", 300)];
-        assert_eq!(opened("Rain", &flat), told(&[(Chapter, None, "Mud"), (Chapter, None, "Sun")]));
+        assert_eq!(leveled("Rain", &flat), owned(&[(Chapter, None, "Mud"), (Chapter, None, "Sun")]));
         let parts =
             [(1, "Water", 0), (2, "Mud", 900), (2, "Sun", 900), (1, "Fire", 0), (2, "Ash", 900), (2, "Oak", 900)];
         let expected = [
@@ -310,7 +328,7 @@ mod tests {
             (Chapter, None, "Ash"),
             (Chapter, None, "Oak"),
         ];
-        assert_eq!(opened("Rain", &parts), told(&expected));
+        assert_eq!(leveled("Rain", &parts), owned(&expected));
         let zh = [
             (1, "河灯", 0),
             (1, "目录", 99),
@@ -325,7 +343,7 @@ mod tests {
             (Chapter, Some(2), "第二回 听雨"),
             (Level::Back, None, "尾声"),
         ];
-        assert_eq!(opened("河灯", &zh), told(&expected));
+        assert_eq!(leveled("河灯", &zh), owned(&expected));
     }
 
     #[test]

@@ -2,37 +2,52 @@
 //!
 //! Looks at a single line; `titles` decides over the whole book whether it opens anything.
 
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
 use super::headings::{Candidate, Room, Strength, bare, is_date, is_loud};
 use crate::schema::Level;
 use crate::text::is_han;
 
 /// The minimum length of a chapter's text, in bytes.
-pub(crate) const LEAST: usize = 600;
+pub(crate) const MIN_TEXT: usize = 600;
 
 /// A form of titles, and the text required below them.
 pub(crate) struct Form {
     /// Whether a line has this form.
-    pub(crate) fits: fn(&str) -> bool,
+    pub(crate) matches: fn(&str) -> bool,
     /// The minimum length of the text below one, in bytes.
-    pub(crate) least: usize,
+    pub(crate) min_text: usize,
     /// The minimum average length of the text below them, in bytes. If more than 0, the titles must also start near the
     /// beginning of the book.
-    pub(crate) mean: usize,
+    pub(crate) min_average_text: usize,
 }
 
 /// Capitals, or a few Chinese characters without punctuation.
-pub(crate) const CAPITALS: Form = Form { fits: title, least: LEAST, mean: 0 };
+pub(crate) const CAPITALS: Form = Form { matches: is_unnumbered_title, min_text: MIN_TEXT, min_average_text: 0 };
 /// Dates, as over the entries of a diary.
-pub(crate) const DATES: Form = Form { fits: is_date, least: 60, mean: 200 };
-/// Capitalised words, as for the stories of a collection.
-pub(crate) const NAMES: Form = Form { fits: name, least: LEAST, mean: 1500 };
+pub(crate) const DATES: Form = Form { matches: is_date, min_text: 60, min_average_text: 200 };
+/// Capitalized words, as for the stories of a collection.
+pub(crate) const NAMES: Form = Form { matches: is_capitalized_name, min_text: MIN_TEXT, min_average_text: 1500 };
 
-/// Lines in capitals that are not titles.
-const END: &[&str] =
-    &["THE END", "END OF", "FINIS", "CONTENTS", "TABLE OF", "ILLUSTRATION", "LIST OF", "BY ", "COPYRIGHT"];
+static WORDS: LazyLock<TitleWords> = LazyLock::new(|| {
+    toml::from_str(include_str!("title_patterns.toml")).expect("`title_patterns.toml` is embedded and tested")
+});
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TitleWords {
+    /// Starts of lines in capitals that are not titles.
+    not_capitals_titles: Vec<String>,
+    /// Words that stay in lower case in a capitalized title.
+    lower_case_words: Vec<String>,
+    /// Starts of lines of capitalized words that are not titles, in lower case.
+    not_capitalized_titles: Vec<String>,
+}
 
 /// Whether a line is in capitals, or consists of a few Chinese characters without punctuation, and is not a date.
-pub(crate) fn title(line: &str) -> bool {
+pub(crate) fn is_unnumbered_title(line: &str) -> bool {
     let line = bare(line);
     let length = line.chars().count();
     let letters = line.chars().filter(|c| c.is_alphabetic()).count();
@@ -41,26 +56,17 @@ pub(crate) fn title(line: &str) -> bool {
         && is_loud(line.split('(').next().unwrap_or(line))
         && !line.ends_with([',', ';', ':', '!', '?', '-'])
         && !line.starts_with(['“', '"', '‘', '\'', '[', '('])
-        && !END.iter().any(|end| line.starts_with(end));
+        && !WORDS.not_capitals_titles.iter().any(|start| line.starts_with(start.as_str()));
     let han = || line.chars().filter(|c| is_han(*c)).count();
-    let plain = |c: char| {
+    let is_title_character = |c: char| {
         is_han(c) || c.is_ascii_alphanumeric() || matches!(c, ' ' | '\u{3000}' | '·' | '《' | '》' | '〇' | '○')
     };
-    let chinese = (2..=16).contains(&length) && line.chars().all(plain) && han() * 2 > length;
+    let chinese = (2..=16).contains(&length) && line.chars().all(is_title_character) && han() * 2 > length;
     (english || chinese) && !is_date(line)
 }
 
-/// Words of a title that are not capitalised.
-const SMALL: &[&str] = &[
-    "a", "an", "and", "as", "at", "but", "by", "de", "for", "from", "in", "into", "la", "of", "on", "or", "the", "to",
-    "with",
-];
-/// Prefixes of other lines with capitalised words.
-const OTHERS: &[&str] =
-    &["by ", "dear ", "my dear", "your", "sir", "madam", "mr", "the end", "end of", "finis", "contents"];
-
-/// Whether each word of a line is capitalised, except for [`SMALL`] ones.
-fn name(line: &str) -> bool {
+/// Whether each word of a line is capitalized, except for those that stay in lower case.
+fn is_capitalized_name(line: &str) -> bool {
     let line = bare(line);
     let lower = || line.to_lowercase();
     line.len() <= 50
@@ -68,10 +74,11 @@ fn name(line: &str) -> bool {
         && line.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '?' | '!' | '’'))
         && line.split([' ', '-', '—']).filter(|word| !word.is_empty()).all(|word| {
             let word = word.trim_start_matches(['“', '‘', '"', '\'', '(']);
-            word.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit()) || SMALL.contains(&word)
+            word.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit())
+                || WORDS.lower_case_words.iter().any(|lower| lower == word)
         })
         && line.split(' ').count() <= 9
-        && !OTHERS.iter().any(|other| lower().starts_with(other))
+        && !WORDS.not_capitalized_titles.iter().any(|start| lower().starts_with(start.as_str()))
 }
 
 /// Returns the candidate for a title found by its form or in a table of contents.
@@ -118,7 +125,7 @@ mod tests {
             ("The horse was sold", false, false),
             ("Nobody Came.", false, false),
         ] {
-            assert_eq!((is_date(line), name(line)), (dated, named), "{line}");
+            assert_eq!((is_date(line), is_capitalized_name(line)), (dated, named), "{line}");
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::boilerplate::{is_credit, kind_of_title};
+use super::boilerplate::{boilerplate_kind_of_title, is_credit};
 use super::candidates::Heading;
 use super::headings::{self, Candidate};
 use super::levels::{opens_chapter, rank};
@@ -155,7 +155,7 @@ fn titles(known: &[Heading], lines: &Lines, book: &str, form: &Form) -> Vec<Head
         let next = found.get(nth + 1).map_or(lines.len(), |next| next.at);
         let other = others.get(others.partition_point(|other| *other <= line.at)).copied().unwrap_or(next);
         // Of several in a row, the last one opens the text.
-        if lines.between(line.at, next.min(other)) < form.least {
+        if lines.between(line.at, next.min(other)) < form.min_text {
             empty += 1;
         } else {
             titles.push((line, empty >= 3));
@@ -192,8 +192,8 @@ fn titles(known: &[Heading], lines: &Lines, book: &str, form: &Form) -> Vec<Head
         .collect();
     let Some(first) = titles.first().filter(|_| titles.len() >= 3) else { return Vec::new() };
     let (before, text) = (lines.between(0, first.line), lines.between(first.line, lines.len()));
-    let spread = before * 8 < text && text / titles.len() >= form.mean;
-    if form.mean == 0 || spread { titles } else { Vec::new() }
+    let spread = before * 8 < text && text / titles.len() >= form.min_average_text;
+    if form.min_average_text == 0 || spread { titles } else { Vec::new() }
 }
 
 fn heading(line: &Line, lines: &Lines, candidate: Candidate) -> Heading {
@@ -222,11 +222,11 @@ fn title_lines(
         // A title below a part's heading may be that of a chapter.
         let joined = |heading: &Heading| heading.line < at && rank(heading.candidate.level) < 2;
         if known.get(nth).is_some_and(|heading| heading.line <= at && !joined(heading))
-            || kind_of_title(words).is_some()
+            || boilerplate_kind_of_title(words).is_some()
         {
             continue;
         }
-        let by_form = (form.fits)(words).then(title_patterns::listed);
+        let by_form = (form.matches)(words).then(title_patterns::listed);
         if by_form.is_none() && listed.is_empty() {
             continue;
         }
@@ -261,7 +261,7 @@ fn listed(lines: &Lines) -> BTreeSet<String> {
     const MOST: usize = 400;
     let head = (0..=lines.len() / 2).find(|at| {
         let words = lines.at(*at);
-        words.len() <= 40 && !words.is_empty() && kind_of_title(words) == Some(BoilerplateKind::Contents)
+        words.len() <= 40 && !words.is_empty() && boilerplate_kind_of_title(words) == Some(BoilerplateKind::Contents)
     });
     let Some(head) = head else { return BTreeSet::new() };
     let mut names = BTreeSet::new();
@@ -292,7 +292,7 @@ fn fronts(known: &[Heading], lines: &Lines, book: &str) -> Vec<Heading> {
         return Vec::new();
     };
     let end = known[first].line;
-    if lines.between(0, end) < title_patterns::LEAST {
+    if lines.between(0, end) < title_patterns::MIN_TEXT {
         return Vec::new();
     }
     let found = title_lines(&known[..first], lines, (0, end), &BTreeSet::new(), &title_patterns::CAPITALS);
@@ -303,7 +303,7 @@ fn fronts(known: &[Heading], lines: &Lines, book: &str) -> Vec<Heading> {
         let other = known.get(known.partition_point(|heading| heading.line <= line.at));
         let next = other.map_or(next, |other| next.min(other.line));
         let opening = lines.paragraph(line.at + 1, next);
-        let long = lines.between(line.at, next) >= title_patterns::LEAST;
+        let long = lines.between(line.at, next) >= title_patterns::MIN_TEXT;
         if line.name != own && long && prose::is_prose(&opening) && !is_credit(&opening) {
             let candidate = Candidate { level: Level::Front, ..line.candidate.clone() };
             fronts.push(heading(line, lines, candidate));

@@ -51,13 +51,13 @@ fn paragraphs(text: &str) -> impl Iterator<Item = &str> {
 /// Whether at least half of the paragraphs start with a note mark, ignoring headings.
 fn is_notes(text: &str) -> bool {
     let marked = |line: &&str| {
-        let open = line.starts_with(['[', '(', '（', '〔', '【', '［']);
+        let bracketed = line.starts_with(['[', '(', '（', '〔', '【', '［']);
         let rest = line.trim_start_matches(['[', '(', '（', '〔', '【', '［']);
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
         let signed = rest.starts_with(['*', '†', '‡', '§', '¶', '^', '↩', '↑', '注', '註'])
             || rest.starts_with(|c| matches!(c, '①'..='⑳'));
         // A number alone is a heading.
-        rest.len() > digits + 4 && (signed || (1..=4).contains(&digits) || (open && lettered(rest)))
+        rest.len() > digits + 4 && (signed || (1..=4).contains(&digits) || (bracketed && lettered(rest)))
     };
     let (count, notes) = (paragraphs(text).count(), paragraphs(text).filter(marked).count());
     notes >= 1 && notes * 2 >= count
@@ -125,7 +125,7 @@ mod tests {
             (&notes("* "), &[], "notes"),
             (&english, &["Preface"], "outside the story"),
         ] {
-            assert!(kept(text, titles).is_some_and(|told| told.contains(why)), "{text}: {:?}", kept(text, titles));
+            assert!(kept(text, titles).is_some_and(|detail| detail.contains(why)), "{text}: {:?}", kept(text, titles));
         }
     }
 

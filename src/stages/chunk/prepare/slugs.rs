@@ -38,6 +38,7 @@ impl Slugs {
 mod tests {
     use std::io::Cursor;
 
+    use crate::books::ReadError;
     use crate::stages::chunk::books as read;
 
     #[test]
@@ -56,8 +57,8 @@ mod tests {
         assert_eq!(found[1], of("河灯", "河灯", None, "河上无风。", "zh"));
         assert_eq!(found[2], of("low-tide-2", "Low tide!", None, "Again.", "en"));
         for (at, line) in [(3, 5), (4, 6)] {
-            let error = found[at].as_ref().expect_err("no book").to_string();
-            assert!(error.contains(&format!("line {line} of `some/novels.jsonl`")), "{error}");
+            let Err(ReadError::Line { path, line: reported, .. }) = &found[at] else { panic!("{:?}", found[at]) };
+            assert_eq!((path.as_str(), *reported), ("some/novels.jsonl", line));
         }
         assert_eq!(found[5], of("novels-7", "?", None, "It rained and rained.", "en"));
         assert_eq!(found.len(), 6);

@@ -15,9 +15,9 @@ use std::sync::Arc;
 
 use self::names::Names;
 use self::narration::{Sentence, narration};
-use self::people::{drop_doubtful, is_passing, narrator, story, talks};
-use self::profile_facts::{gender_word, names_a_trade, statements_by_others, told};
-use self::script_front::{first_line, listed_characters, lower_capitals, open_cues};
+use self::people::{drop_doubtful, exchanges, is_unnamed, narrator, story};
+use self::profile_facts::{gender_word, names_a_trade, narrated_facts, statements_by_others};
+use self::script_front::{clear_cue_borders, first_line, listed_characters, lower_capitals};
 use self::speech_style::SpeechStyles;
 use super::asks::Note;
 use super::lexicon::{Patterns, ProfileKey, Script, list};
@@ -38,11 +38,11 @@ pub struct BookIndex {
     narration: Vec<Sentence>,
     script: Script,
     /// How each person speaks.
-    manners: SpeechStyles,
+    speech_styles: SpeechStyles,
     /// Facts from the narration per person, in book order: end offset, profile key, sentence. Indexed like `people`.
-    told: Vec<Vec<(u32, ProfileKey, String)>>,
+    narrated_facts: Vec<Vec<(u32, ProfileKey, String)>>,
     /// Conversation partners per person, in book order: end offset, partner. Indexed like `people`.
-    talks: Vec<Vec<(u32, usize)>>,
+    exchanges: Vec<Vec<(u32, usize)>>,
     /// The first-person narrator.
     narrator: Option<usize>,
     /// A sentence on what the book mentions most often.
@@ -69,7 +69,7 @@ impl BookIndex {
     #[must_use]
     pub fn new(book: &Book, language: Language, text: Arc<str>, mut attribution: Attribution) -> Self {
         if book.script {
-            open_cues(&mut attribution);
+            clear_cue_borders(&mut attribution);
         }
         for person in &mut attribution.people {
             // 人 (“person”) can mean anyone.
@@ -83,15 +83,15 @@ impl BookIndex {
         }
         let steps = text.char_indices().step_by(STEP).map(|(byte, _)| byte).collect();
         let script = Script::of(language, &text);
-        let manners = SpeechStyles::new(&attribution, language, &names);
+        let speech_styles = SpeechStyles::new(&attribution, language, &names);
         let statements_by_others = statements_by_others(&attribution, script, &names);
         let listed_characters =
             if book.script { listed_characters(&text, &attribution, &names) } else { BTreeMap::new() };
         // In a script, everything before the first line is the list of characters.
         let front = narration
             .partition_point(|sentence| !listed_characters.is_empty() && sentence.start < first_line(&attribution));
-        let told = told(&narration[front..], &attribution, language, &names);
-        let talks = talks(&attribution);
+        let narrated_facts = narrated_facts(&narration[front..], &attribution, language, &names);
+        let exchanges = exchanges(&attribution);
         let world = world::counted(story(&text, &attribution), script, &names);
         let narrator = narrator(&narration, &attribution);
         let mut lines_by_rank: Vec<u32> = attribution.people.iter().map(|person| person.lines).collect();
@@ -108,9 +108,9 @@ impl BookIndex {
             names,
             narration,
             script,
-            manners,
-            told,
-            talks,
+            speech_styles,
+            narrated_facts,
+            exchanges,
             narrator,
             world,
             statements_by_others,
@@ -216,9 +216,9 @@ impl BookIndex {
         let paragraphs = &self.attribution.paragraphs;
         let before = &paragraphs[..paragraphs.partition_point(|paragraph| paragraph.end <= offset)];
         let border = before.iter().rev().find(|paragraph| paragraph.border).map_or(0, |paragraph| paragraph.end);
-        let told = self.narration(far.max(border), offset);
-        let own = told.iter().filter(|sentence| sentence.is_standalone);
-        let mut lead: Vec<&Sentence> = own.rev().take(2).collect();
+        let narration = self.narration(far.max(border), offset);
+        let standalone = narration.iter().filter(|sentence| sentence.is_standalone);
+        let mut lead: Vec<&Sentence> = standalone.rev().take(2).collect();
         lead.reverse();
         lead
     }
@@ -239,14 +239,15 @@ impl BookIndex {
         }
         let listed_characters = self.listed_characters.get(&index);
         // An unnamed person is only assumed to be the same one over a short distance.
-        let passing = is_passing(person, self.language);
-        let since = if passing { until.saturating_sub(self.near()) } else { 0 };
-        let told = &self.told[index][..self.told[index].partition_point(|(end, ..)| *end <= until)];
-        let told = &told[told.partition_point(|(end, ..)| *end < since)..];
+        let unnamed = is_unnamed(person, self.language);
+        let since = if unnamed { until.saturating_sub(self.near()) } else { 0 };
+        let narrated_facts =
+            &self.narrated_facts[index][..self.narrated_facts[index].partition_point(|(end, ..)| *end <= until)];
+        let narrated_facts = &narrated_facts[narrated_facts.partition_point(|(end, ..)| *end < since)..];
         if let Some(age) = listed_characters.and_then(|text| Patterns::of(self.language).age(text)) {
             add(ProfileKey::Age, age.to_owned());
         }
-        for (_, key, text) in told {
+        for (_, key, text) in narrated_facts {
             let known = listed_characters.is_some() && matches!(key, ProfileKey::Age | ProfileKey::PublicBackground);
             if !known {
                 add(*key, text.clone());
@@ -258,25 +259,25 @@ impl BookIndex {
         for alias in person.aliases.iter().filter(|alias| names_a_trade(alias)).take(1) {
             add(ProfileKey::PublicBackground, format!("Known as {alias}."));
         }
-        if passing && self.talks[index].first().is_some_and(|(first, _)| *first < since) {
+        if unnamed && self.exchanges[index].first().is_some_and(|(first, _)| *first < since) {
             return notes;
         }
-        let said = self.statements_by_others[index].iter().filter(|_| !passing);
-        for (_, text) in said.take_while(|(end, _)| *end <= until).take(2) {
+        let statements = self.statements_by_others[index].iter().filter(|_| !unnamed);
+        for (_, text) in statements.take_while(|(end, _)| *end <= until).take(2) {
             add(ProfileKey::PublicBackground, text.clone());
         }
         if let Some(partners) = self.partners(index, until) {
             add(ProfileKey::Relationships, partners);
         }
-        if let Some(manner) = self.manners.of(index, until, self.script) {
+        if let Some(manner) = self.speech_styles.of(index, until, self.script) {
             add(ProfileKey::SpeechPattern, manner);
         }
         notes
     }
 
     /// Whether a person has no proper name, only a description that fits many.
-    pub(super) fn is_passing(&self, index: usize) -> bool {
-        is_passing(self.person(index), self.language)
+    pub(super) fn is_unnamed(&self, index: usize) -> bool {
+        is_unnamed(self.person(index), self.language)
     }
 
     /// How far back an unnamed person is still assumed to be the same one, in code points.
@@ -289,14 +290,16 @@ impl BookIndex {
 
     /// Returns a sentence on whom a person has recently talked with most.
     fn partners(&self, index: usize, until: u32) -> Option<String> {
-        let talks = &self.talks[index][..self.talks[index].partition_point(|(end, _)| *end <= until)];
+        let exchanges = &self.exchanges[index][..self.exchanges[index].partition_point(|(end, _)| *end <= until)];
         let mut counts: BTreeMap<usize, u32> = BTreeMap::new();
-        let somebody = |partner: &usize| {
+        let is_named = |partner: &usize| {
             let partner = self.person(*partner);
-            let passing = self.language == Language::Zh && is_passing(partner, self.language);
-            !passing && !Patterns::is_group(self.language, &partner.name)
+            let unnamed = self.language == Language::Zh && is_unnamed(partner, self.language);
+            !unnamed && !Patterns::is_group(self.language, &partner.name)
         };
-        for (_, partner) in talks[talks.len().saturating_sub(TALKS)..].iter().filter(|(_, partner)| somebody(partner)) {
+        for (_, partner) in
+            exchanges[exchanges.len().saturating_sub(TALKS)..].iter().filter(|(_, partner)| is_named(partner))
+        {
             *counts.entry(*partner).or_default() += 1;
         }
         let mut partners: Vec<(u32, usize)> =
@@ -365,10 +368,10 @@ mod tests {
             (Language::Zh, "“周老七是个老实人。”陆平说。\n", ZH_PEOPLE, "有人说：“周老七是个老实人。”"),
         ] {
             let book = facts(language, text, attribution(text, people, &[0, 0]));
-            let said: Vec<String> =
+            let statements: Vec<String> =
                 notes(&book, 1, 200).into_iter().map(|(_, text)| text).filter(|text| text.contains('“')).collect();
             let closed = expected.contains(['.', '。']);
-            assert_eq!(said, if closed { vec![expected.to_owned()] } else { Vec::new() });
+            assert_eq!(statements, if closed { vec![expected.to_owned()] } else { Vec::new() });
         }
     }
 
@@ -381,7 +384,7 @@ mod tests {
             Paragraph { start: 5, end: 11, border: false },
             Paragraph { start: 12, end: 13, border: true },
         ];
-        open_cues(&mut attribution);
+        clear_cue_borders(&mut attribution);
         assert_eq!(
             attribution.paragraphs.iter().map(|paragraph| paragraph.border).collect::<Vec<_>>(),
             [false, false, true]
@@ -389,7 +392,7 @@ mod tests {
     }
 
     /// Facts about the first person.
-    fn told_of(language: Language, text: &str) -> Vec<(String, String)> {
+    fn facts_of_person_zero(language: Language, text: &str) -> Vec<(String, String)> {
         let people = if language == Language::En { EN_PEOPLE } else { ZH_PEOPLE };
         let book = facts(language, text, attribution(text, people, &[]));
         notes(&book, 0, u32::MAX).into_iter().filter(|(key, _)| key != "gender" && key != "性别").collect()
@@ -410,24 +413,24 @@ mod tests {
             (Language::Zh, "陆平为人忠厚，从不与人争。\n", Some("性格")),
             (Language::Zh, "陆平姓陆，是渠县人氏。\n", Some("公开背景")),
         ] {
-            let found = told_of(language, text);
+            let found = facts_of_person_zero(language, text);
             assert_eq!(found.first().map(|(key, _)| key.as_str()), key, "{text}{found:?}");
         }
     }
 
     #[test]
-    fn a_name_with_any_letter_has_a_profile() {
-        let told = |name: &str| {
+    fn names_with_diacritics_have_the_same_profile() {
+        let notes_of = |name: &str| {
             let text =
                 format!("{name} was always proud and careful. {name}, who had come from the coast, had grey hair.\n");
             let book = facts(Language::En, &text, attribution(&text, &[(name, &[], Gender::Male)], &[]));
             let found = notes(&book, 0, u32::MAX).into_iter();
             found.map(|(key, note)| (key, note.replace(name, "Noel"))).collect::<Vec<(String, String)>>()
         };
-        let plain = told("Noel");
-        assert!(plain.iter().any(|(key, _)| key == "persona"), "{plain:?}");
+        let expected = notes_of("Noel");
+        assert!(expected.iter().any(|(key, _)| key == "persona"), "{expected:?}");
         for name in ["Noël", "Itō", "Forêt"] {
-            assert_eq!(told(name), plain, "{name}");
+            assert_eq!(notes_of(name), expected, "{name}");
         }
     }
 }

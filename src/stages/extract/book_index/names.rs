@@ -33,8 +33,8 @@ impl Names {
         for (at, (name, _)) in names.owners.iter().enumerate() {
             let (rack, lengths) = names.racks.entry(name[0]).or_insert_with(|| (at..at, Vec::new()));
             rack.end = at + 1;
-            if let Err(place) = lengths.binary_search_by(|length| name.len().cmp(length)) {
-                lengths.insert(place, name.len());
+            if let Err(index) = lengths.binary_search_by(|length| name.len().cmp(length)) {
+                lengths.insert(index, name.len());
             }
             let (word, bit) = bucket(name[0]);
             names.firsts[word] |= bit;
@@ -78,9 +78,10 @@ impl Names {
             // `Will` is a name, `will` a word; in a script names are in capitals.
             let capital =
                 |name: &[char]| !letter(c) || c.is_uppercase() || text[byte..].starts_with("the ") && name.len() > 4;
-            let whole = |end: usize| !(letter(folded[end - 1]) && folded.get(end).is_some_and(|&next| letter(next)));
+            let ends_at_word_boundary =
+                |end: usize| !(letter(folded[end - 1]) && folded.get(end).is_some_and(|&next| letter(next)));
             let fit = lengths.iter().find_map(|&length| {
-                let name = folded.get(..length).filter(|name| whole(length) && capital(name))?;
+                let name = folded.get(..length).filter(|name| ends_at_word_boundary(length) && capital(name))?;
                 Some((length, Self::among(&self.owners[rack.clone()], name)?))
             });
             let Some((length, person)) = fit else { continue };

@@ -60,16 +60,17 @@ pub(crate) fn narration(text: &str, language: Language, attribution: &Attributio
             chars.by_ref().nth(length as usize - 2);
         }
         point = paragraph.end;
-        let mut taken: Vec<(u32, u32)> = Vec::new();
+        let mut quoted_ranges: Vec<(u32, u32)> = Vec::new();
         while let Some((start, end)) = quoted.next_if(|(start, _)| *start < paragraph.end) {
             if end > paragraph.start {
-                taken.push((start.max(paragraph.start) - paragraph.start, end.min(paragraph.end) - paragraph.start));
+                quoted_ranges
+                    .push((start.max(paragraph.start) - paragraph.start, end.min(paragraph.end) - paragraph.start));
             }
         }
         if paragraph.border {
             continue;
         }
-        paragraph_sentences(words, paragraph.start, &taken, language, attribution, names, &mut sentences_found);
+        paragraph_sentences(words, paragraph.start, &quoted_ranges, language, attribution, names, &mut sentences_found);
     }
     sentences_found
 }
@@ -77,7 +78,7 @@ pub(crate) fn narration(text: &str, language: Language, attribution: &Attributio
 fn paragraph_sentences(
     words: &str,
     start: u32,
-    taken: &[(u32, u32)],
+    quoted_ranges: &[(u32, u32)],
     language: Language,
     attribution: &Attribution,
     names: &Names,
@@ -85,7 +86,7 @@ fn paragraph_sentences(
 ) {
     // The text between quotations: (text, offset, whether it begins the paragraph).
     let mut pieces: Vec<(String, u32, bool)> = Vec::new();
-    let (mut piece, mut piece_start, mut next) = (String::new(), 0_u32, taken.iter().peekable());
+    let (mut piece, mut piece_start, mut next) = (String::new(), 0_u32, quoted_ranges.iter().peekable());
     let mut first = true;
     for (at, c) in (0_u32..).zip(words.chars()) {
         while next.peek().is_some_and(|(_, end)| *end <= at) {
@@ -111,10 +112,10 @@ fn paragraph_sentences(
             let raw = &piece[from..to];
             let mentions = names.find(raw);
             // A piece next to a quotation is its speech tag; it still determines the next pronoun.
-            let beside = (at == 0 && !opens) || !closed;
+            let is_speech_tag = (at == 0 && !opens) || !closed;
             let lead = if language == Language::Zh { 36 } else { 48 };
             let pronoun = pronoun(raw, language);
-            let about = match (mentions.first(), pronoun) {
+            let person = match (mentions.first(), pronoun) {
                 (_, Some(gender)) => subject.filter(|person: &usize| fits(attribution.people[*person].gender, gender)),
                 (Some(_), None) => mentions
                     .iter()
@@ -123,21 +124,21 @@ fn paragraph_sentences(
                     .map(|(_, person)| *person),
                 _ => None,
             };
-            if about.is_some() || !mentions.is_empty() {
+            if person.is_some() || !mentions.is_empty() {
                 // The next pronoun does not refer to a person who does not act, or is ambiguous between two.
                 let gender = |person: usize| attribution.people[person].gender;
                 let another = |person: usize| {
                     mentions.iter().any(|(_, other)| *other != person && fits(gender(*other), gender(person)))
                 };
-                subject = about.filter(|person| !another(*person));
+                subject = person.filter(|person| !another(*person));
             }
             let text = one_line(raw.trim_matches(|c: char| c.is_whitespace() || matches!(c, '”' | '」' | '』')));
-            if beside || !reads_well(&text) {
+            if is_speech_tag || !reads_well(&text) {
                 continue;
             }
-            let by_pronoun = pronoun.is_some().then_some(about).flatten();
+            let by_pronoun = pronoun.is_some().then_some(person).flatten();
             let name = by_pronoun.map(|person| attribution.people[person].name.as_str());
-            let standing = make_standalone(&normalized_marks(&text), language, name, |text| {
+            let standalone = make_standalone(&normalized_marks(&text), language, name, |text| {
                 names.find(text).into_iter().map(|(at, person)| (at, attribution.people[person].gender)).collect()
             });
             let mut people: Vec<usize> = Vec::new();
@@ -150,11 +151,11 @@ fn paragraph_sentences(
             found.push(Sentence {
                 start: point(from),
                 end: point(to),
-                text: standing.text,
+                text: standalone.text,
                 people,
-                subject: about,
-                is_standalone: standing.is_standalone,
-                first_person: standing.first_person,
+                subject: person,
+                is_standalone: standalone.is_standalone,
+                first_person: standalone.first_person,
             });
         }
     }
@@ -207,7 +208,7 @@ fn acts(text: &str, at: usize) -> bool {
         return false;
     }
     let near: String = rest.chars().take(6).collect();
-    !WORDS.zh.after_name.iter().any(|place| near.contains(place.as_str()))
+    !WORDS.zh.after_name.iter().any(|word| near.contains(word.as_str()))
 }
 
 /// Whether a sentence is complete: its marks are paired, and it begins like a sentence.

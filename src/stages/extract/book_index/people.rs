@@ -8,7 +8,7 @@ use crate::schema::Language;
 pub(super) const DOUBTFUL: u32 = 5;
 
 /// Whether a person has no proper name, only a description that fits many: `the stranger`, 那婆子.
-pub(super) fn is_passing(person: &Person, language: Language) -> bool {
+pub(super) fn is_unnamed(person: &Person, language: Language) -> bool {
     let mut names = person.aliases.iter().chain([&person.name]);
     match language {
         Language::En => person.name.starts_with("the ") && names.all(|name| !name.starts_with(char::is_uppercase)),
@@ -74,14 +74,14 @@ pub(super) fn story<'t>(text: &'t str, attribution: &Attribution) -> &'t str {
 }
 
 /// Collects each person's conversation partners: whoever speaks next within 600 code points.
-pub(super) fn talks(attribution: &Attribution) -> Vec<Vec<(u32, usize)>> {
-    let mut talks: Vec<Vec<(u32, usize)>> = vec![Vec::new(); attribution.people.len()];
+pub(super) fn exchanges(attribution: &Attribution) -> Vec<Vec<(u32, usize)>> {
+    let mut exchanges: Vec<Vec<(u32, usize)>> = vec![Vec::new(); attribution.people.len()];
     for pair in attribution.quotations.windows(2) {
         let (Some(first), Some(second)) = (pair[0].speaker, pair[1].speaker) else { continue };
         if first != second && pair[1].start.saturating_sub(pair[0].end) <= 600 {
-            talks[first].push((pair[1].end, second));
-            talks[second].push((pair[1].end, first));
+            exchanges[first].push((pair[1].end, second));
+            exchanges[second].push((pair[1].end, first));
         }
     }
-    talks
+    exchanges
 }

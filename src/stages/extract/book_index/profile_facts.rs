@@ -39,7 +39,7 @@ struct ChineseWords {
 }
 
 /// Collects facts about each person by profile key, keeping the first one or two sentences per key.
-pub(super) fn told(
+pub(super) fn narrated_facts(
     narration: &[Sentence],
     attribution: &Attribution,
     language: Language,
@@ -47,7 +47,7 @@ pub(super) fn told(
 ) -> Vec<Vec<(u32, ProfileKey, String)>> {
     let words = Patterns::of(language);
     let (least, most, reach) = if language == Language::Zh { (8, 100, 24) } else { (24, 260, 110) };
-    let mut told: Vec<Vec<(u32, ProfileKey, String)>> = vec![Vec::new(); attribution.people.len()];
+    let mut narrated_facts: Vec<Vec<(u32, ProfileKey, String)>> = vec![Vec::new(); attribution.people.len()];
     // How often the narration has named each person so far; only early mentions count as introductions.
     let mut times: Vec<u32> = vec![0; attribution.people.len()];
     for sentence in narration {
@@ -63,7 +63,7 @@ pub(super) fn told(
         let (start, end, _) = spans[at];
         let next =
             spans[at + 1..].iter().find(|(_, _, other)| *other != person).map_or(sentence.text.len(), |next| next.0);
-        let book = &mut told[person];
+        let book = &mut narrated_facts[person];
         let has = |book: &Vec<(u32, ProfileKey, String)>, key: ProfileKey| {
             book.iter().filter(|(_, known, _)| *known == key).count()
         };
@@ -83,15 +83,15 @@ pub(super) fn told(
         let key =
             if times[person] <= 6 && words.introduces(before, after) && has(book, ProfileKey::PublicBackground) == 0 {
                 Some((ProfileKey::PublicBackground, 1))
-            } else if words.tells_kin(after) {
+            } else if words.states_relation(after) {
                 Some((ProfileKey::Relationships, 2))
-            } else if others == 0 && words.tells_looks(after) {
+            } else if others == 0 && words.describes_appearance(after) {
                 Some((ProfileKey::Appearance, 2))
-            } else if others == 0 && words.tells_traits(after) {
+            } else if others == 0 && words.describes_traits(after) {
                 Some((ProfileKey::Persona, 2))
-            } else if others == 0 && words.tells_likes(after) {
+            } else if others == 0 && words.describes_hobbies(after) {
                 Some((ProfileKey::Hobbies, 1))
-            } else if others == 0 && words.tells_past(after) {
+            } else if others == 0 && words.describes_past(after) {
                 Some((ProfileKey::PrivateBackground, 2))
             } else {
                 None
@@ -102,7 +102,7 @@ pub(super) fn told(
             book.push((sentence.end, key, sentence.text.clone()));
         }
     }
-    told
+    narrated_facts
 }
 
 /// Returns where a sentence stops being about the person named up to `from`: what the person sees, or a second person's

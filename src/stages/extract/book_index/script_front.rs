@@ -37,7 +37,7 @@ pub(super) fn first_line(attribution: &Attribution) -> u32 {
 }
 
 /// Clears the scene-break flag of speaker cues above a speech.
-pub(super) fn open_cues(attribution: &mut Attribution) {
+pub(super) fn clear_cue_borders(attribution: &mut Attribution) {
     let quotations = &attribution.quotations;
     for paragraph in &mut attribution.paragraphs {
         let next = quotations.partition_point(|quotation| quotation.start < paragraph.end);

@@ -1,5 +1,10 @@
 //! Splits text into sentences, and joins lines.
 
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
 use crate::text::is_han;
 
 /// Joins lines: a line break becomes one space, or nothing between Chinese characters.
@@ -23,10 +28,16 @@ pub(crate) fn one_line(text: &str) -> String {
 }
 
 /// Abbreviations whose period does not end a sentence.
-pub(super) const ABBREVIATIONS: &[&str] = &[
-    "Mr", "Mrs", "Ms", "Messrs", "Dr", "St", "Sr", "Jr", "Esq", "Rev", "Hon", "Capt", "Col", "Gen", "Lt", "Sgt",
-    "Prof", "Mme", "Mlle", "No", "vol", "vs", "etc", "i.e", "e.g",
-];
+static ABBREVIATIONS: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
+    let table: Table = toml::from_str(include_str!("sentences.toml")).expect("`sentences.toml` is embedded and tested");
+    table.abbreviations
+});
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    abbreviations: BTreeSet<String>,
+}
 
 /// Splits a text into sentences. Returns trimmed byte ranges, each with whether it ends in a punctuation mark.
 pub(crate) fn sentences(text: &str) -> Vec<(usize, usize, bool)> {
@@ -68,7 +79,7 @@ pub(crate) fn sentences(text: &str) -> Vec<(usize, usize, bool)> {
 
 pub(super) fn abbreviates(before: &str) -> bool {
     let word = before.rsplit(|c: char| c.is_whitespace() || matches!(c, '“' | '"' | '(' | '—')).next().unwrap_or("");
-    ABBREVIATIONS.contains(&word) || (word.chars().count() == 1 && word.chars().all(char::is_uppercase) && word != "I")
+    ABBREVIATIONS.contains(word) || (word.chars().count() == 1 && word.chars().all(char::is_uppercase) && word != "I")
 }
 
 #[cfg(test)]
@@ -92,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_join_by_script() {
+    fn lines_are_joined_with_a_space_in_latin_script_only() {
         assert_eq!(one_line(" the old\r\n  mill "), "the old mill");
         assert_eq!(one_line("河上\n　　无风，\n水车不动。"), "河上无风，水车不动。");
     }

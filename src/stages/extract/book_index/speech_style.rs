@@ -76,7 +76,7 @@ const WINDOW: usize = 150;
 impl SpeechStyles {
     pub(crate) fn new(attribution: &Attribution, language: Language, names: &Names) -> Self {
         let marks = if language == Language::En { &*ENGLISH } else { &*CHINESE };
-        let mut manners = Self {
+        let mut speech_styles = Self {
             own: vec![Vec::new(); attribution.people.len()],
             openings: vec![(String::new(), 0)],
             marked: vec![0; 64],
@@ -90,30 +90,30 @@ impl SpeechStyles {
                 let form = found.as_str().to_lowercase();
                 point.marks |= marks.bits.get(&form).map_or(0, |bit| 1 << *bit);
             }
-            for (bit, count) in manners.marked.iter_mut().enumerate() {
+            for (bit, count) in speech_styles.marked.iter_mut().enumerate() {
                 *count += u32::from(point.marks >> bit & 1 == 1);
             }
             // A name at the beginning addresses the listener and is not a habit.
             let opening = opening(&quotation.text, language)
                 .filter(|opening| names.owner(opening).is_none() && !is_title(opening));
             if let Some(opening) = opening {
-                let next = u32::try_from(manners.openings.len()).unwrap_or(u32::MAX);
+                let next = u32::try_from(speech_styles.openings.len()).unwrap_or(u32::MAX);
                 point.opening = *known.entry(opening.to_lowercase()).or_insert(next);
                 if point.opening == next {
-                    manners.openings.push((opening.to_owned(), 0));
+                    speech_styles.openings.push((opening.to_owned(), 0));
                 }
-                manners.openings[point.opening as usize].1 += 1;
+                speech_styles.openings[point.opening as usize].1 += 1;
             }
             let words = length(&quotation.text, language) as u64;
             let asks = u32::from(quotation.text.contains(['?', '？']));
             let cries = u32::from(quotation.text.contains(['!', '！']));
-            for track in [&mut manners.all, &mut manners.own[person]] {
+            for track in [&mut speech_styles.all, &mut speech_styles.own[person]] {
                 let last = track.last().copied().unwrap_or_default();
                 let totals = (last.words + words, last.asks + asks, last.cries + cries);
                 track.push(Point { words: totals.0, asks: totals.1, cries: totals.2, ..point });
             }
         }
-        manners
+        speech_styles
     }
 
     /// Returns a description of how a person has spoken up to an offset, or `None` with too little data.
@@ -121,7 +121,7 @@ impl SpeechStyles {
         let track = |track: &[Point]| track.partition_point(|point| point.end <= until);
         let own = &self.own[person][..track(&self.own[person])];
         let all = &self.all[..track(&self.all)];
-        let (last, whole) = (own.last()?, all.last()?);
+        let (last, total) = (own.last()?, all.last()?);
         if own.len() < 4 || all.len() < own.len() + 4 {
             return None;
         }
@@ -129,9 +129,9 @@ impl SpeechStyles {
         let (lines, others) = (count(own.len()), count(all.len() - own.len()));
         let measure = Measure {
             mean: (last.words + lines / 2) / lines,
-            rest: (whole.words - last.words + others / 2) / others,
-            asks: (share(last.asks.into(), lines), share((whole.asks - last.asks).into(), others)),
-            cries: (share(last.cries.into(), lines), share((whole.cries - last.cries).into(), others)),
+            rest: (total.words - last.words + others / 2) / others,
+            asks: (share(last.asks.into(), lines), share((total.asks - last.asks).into(), others)),
+            cries: (share(last.cries.into(), lines), share((total.cries - last.cries).into(), others)),
             openings: self.openings(own),
             marks: self.marks(own, script),
         };
@@ -176,8 +176,8 @@ impl SpeechStyles {
 }
 
 /// Returns the ratio in tenths, rounded.
-fn share(part: u64, whole: u64) -> u64 {
-    (part * 10 + whole / 2) / whole.max(1)
+fn share(part: u64, total: u64) -> u64 {
+    (part * 10 + total / 2) / total.max(1)
 }
 
 struct Measure {

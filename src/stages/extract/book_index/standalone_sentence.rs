@@ -159,7 +159,7 @@ pub(crate) fn make_standalone(
         Language::Zh => text.ends_with(['。', '．']) && !HANDS_OVER.is_match(&text),
     };
     // Chinese sentences often omit the subject; then they must begin with a name, a time or a place.
-    let told_of = language == Language::En
+    let has_subject = language == Language::En
         || first_name.is_some_and(|name| name <= 36 && !before_an_object(&text[..name]))
         || PLACED.is_match(&text)
         || text.split_once(['，', '；']).is_some_and(|(clause, _)| Patterns::of(language).setting(clause) > 0);
@@ -167,7 +167,7 @@ pub(crate) fn make_standalone(
     let formula =
         rules.formula.find(&text).is_some_and(|found| !(found.as_str().starts_with("the ") && names.len() > 1));
     let within = language == Language::En && leans_within(&text);
-    let is_standalone = !points_back && !unclear && !within && closed && told_of && !formula && !is_verse(&text);
+    let is_standalone = !points_back && !unclear && !within && closed && has_subject && !formula && !is_verse(&text);
     let first_person = Patterns::of(language).is_first_person(&text);
     StandaloneSentence { text, is_standalone, first_person }
 }
@@ -234,8 +234,8 @@ mod tests {
             found.sort_by_key(|(at, _)| *at);
             found
         };
-        let standing = make_standalone(text, language, subject, people);
-        assert_eq!(standing.is_standalone.then_some(standing.text.as_str()), expected, "{text}: {standing:?}");
+        let result = make_standalone(text, language, subject, people);
+        assert_eq!(result.is_standalone.then_some(result.text.as_str()), expected, "{text}: {result:?}");
     }
 
     #[test]

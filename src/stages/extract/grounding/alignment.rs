@@ -41,7 +41,7 @@ impl Alteration {
 }
 
 /// Utterances of at most this many words are short.
-const SHORT: usize = 5;
+const MAX_SHORT_WORDS: usize = 5;
 
 /// Whether a word that is capitalized at the beginning of a sentence also occurs in lower case.
 pub(crate) type IsUsed<'a> = &'a dyn Fn(&str) -> bool;
@@ -52,12 +52,12 @@ pub(crate) fn align(line: &[Token], passage: &[Token], language: Language, is_us
     let common = |step: &Step| matches!(step, Step::Same(..) | Step::Slip(..));
     let first = steps.iter().find(|step| common(step)).and_then(|step| step.book())?;
     let last = steps.iter().rfind(|step| common(step)).and_then(|step| step.book())?;
-    let (mut alike, mut all, mut covered, mut whole) = (0.0, 0.0, 0.0, 0.0);
+    let (mut alike, mut all, mut covered, mut line_weight) = (0.0, 0.0, 0.0, 0.0);
     for step in &steps {
         let own = step.line().map_or(0.0, |at| line[at].weight());
         let other = step.book().map_or(0.0, |at| passage[at].weight());
         all += own + other;
-        whole += own;
+        line_weight += own;
         covered += if common(step) { own } else { 0.0 };
         alike += match step {
             Step::Same(..) => own + other,
@@ -66,9 +66,9 @@ pub(crate) fn align(line: &[Token], passage: &[Token], language: Language, is_us
         };
     }
     let judge = Judge { line, passage, is_used };
-    let alteration = judge.altered(&steps, language).or_else(|| cut(passage, first, last, is_used));
+    let alteration = judge.altered(&steps, language).or_else(|| find_cut_off(passage, first, last, is_used));
     let similarity = if all > 0.0 { alike / all } else { 0.0 };
-    let covered = if whole > 0.0 { covered / whole } else { 0.0 };
+    let covered = if line_weight > 0.0 { covered / line_weight } else { 0.0 };
     Some(Alignment { similarity, covered, words: (first, last + 1), alteration })
 }
 
@@ -88,11 +88,11 @@ impl Judge<'_> {
                 Step::Same(..) | Step::Slip(..) => false,
                 Step::Other(line, book) => {
                     let (a, b) = (&self.line[*line], &self.passage[*book]);
-                    let tells = |word: &Token| word.kind == TokenKind::Distinction;
+                    let is_discriminator = |word: &Token| word.kind == TokenKind::Discriminator;
                     counts(a, self.is_used)
                         || counts(b, self.is_used)
-                        || tells(a)
-                        || tells(b)
+                        || is_discriminator(a)
+                        || is_discriminator(b)
                         || denies(&a.text, &b.text)
                         || denies(&b.text, &a.text)
                 }
@@ -101,7 +101,7 @@ impl Judge<'_> {
                     let word = &self.line[*line];
                     counts(word, self.is_used) && (word.kind == TokenKind::Negation || !stutters(self.line, *line))
                 }
-                // Words missing before its start and after its end are judged by `cut`.
+                // Words missing before its start and after its end are judged by `find_cut_off`.
                 Step::Missing(book) => counts(&self.passage[*book], self.is_used) && !stutters(self.passage, *book),
             };
             if altered {
@@ -117,7 +117,7 @@ impl Judge<'_> {
             Step::Added(line) => self.line[*line].kind != TokenKind::Filler && !stutters(self.line, *line),
             _ => false,
         };
-        let at = steps.iter().position(is_other).filter(|_| self.line.len() <= SHORT)?;
+        let at = steps.iter().position(is_other).filter(|_| self.line.len() <= MAX_SHORT_WORDS)?;
         Some(self.difference(steps, at, None, None))
     }
 
@@ -140,9 +140,8 @@ impl Judge<'_> {
     /// are a word.
     fn other_words(&self, steps: &[Step]) -> Option<Alteration> {
         let own = |step: &Step| match step {
-            Step::Other(line, _) | Step::Added(line) => {
-                Some(&self.line[*line]).filter(|word| matches!(word.kind, TokenKind::Plain | TokenKind::Distinction))
-            }
+            Step::Other(line, _) | Step::Added(line) => Some(&self.line[*line])
+                .filter(|word| matches!(word.kind, TokenKind::Ordinary | TokenKind::Discriminator)),
             _ => None,
         };
         let (mut run, mut slips): (Vec<&Token>, usize) = (Vec::new(), 0);
@@ -172,7 +171,7 @@ fn counts(word: &Token, is_used: IsUsed<'_>) -> bool {
     match word.kind {
         TokenKind::Name | TokenKind::Number | TokenKind::Negation => true,
         TokenKind::Capital => !is_common(&word.text) && !is_used(&word.text),
-        TokenKind::Plain | TokenKind::Distinction | TokenKind::Filler => false,
+        TokenKind::Ordinary | TokenKind::Discriminator | TokenKind::Filler => false,
     }
 }
 
@@ -184,7 +183,7 @@ fn stutters(words: &[Token], at: usize) -> bool {
 
 /// Finds significant words in the rest of the clauses at both ends of an utterance. A `no` of its own just before it
 /// belongs to it.
-pub(crate) fn cut(passage: &[Token], first: usize, last: usize, is_used: IsUsed<'_>) -> Option<Alteration> {
+pub(crate) fn find_cut_off(passage: &[Token], first: usize, last: usize, is_used: IsUsed<'_>) -> Option<Alteration> {
     let begins = |at: usize, least: Begins| passage[at].begins >= least;
     let begun = (0..=first).rev().find(|at| begins(*at, Begins::Clause)).unwrap_or(0);
     let mut before = &passage[begun..first];
@@ -203,12 +202,13 @@ pub(crate) fn cut(passage: &[Token], first: usize, last: usize, is_used: IsUsed<
     }
     let ended = (last + 1..passage.len()).find(|at| begins(*at, Begins::Clause)).unwrap_or(passage.len());
     let after = &passage[last + 1..ended];
-    let misses =
-        |words: &[Token], beside: &Token| words.iter().any(|word| counts(word, is_used) && word.text != beside.text);
+    let misses = |words: &[Token], neighbor: &Token| {
+        words.iter().any(|word| counts(word, is_used) && word.text != neighbor.text)
+    };
     let sides = [(before, &passage[first]), (after, &passage[last])];
     sides
         .into_iter()
-        .find(|(words, beside)| misses(words, beside))
+        .find(|(words, neighbor)| misses(words, neighbor))
         .map(|(words, _)| Alteration::of(&[], &words.iter().collect::<Vec<_>>()))
 }
 

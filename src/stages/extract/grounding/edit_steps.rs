@@ -76,23 +76,25 @@ pub(super) fn steps(line: &[Token], passage: &[Token]) -> Vec<Step> {
 
 /// Returns the positions of word sequences that occur exactly once in each text, in increasing order in both.
 pub(super) fn anchors(line: &[Token], passage: &[Token]) -> Vec<(usize, usize)> {
-    fn places(words: &[Token], length: usize) -> HashMap<Vec<&str>, Option<usize>> {
-        let mut places: HashMap<Vec<&str>, Option<usize>> = HashMap::new();
+    fn unique_runs(words: &[Token], length: usize) -> HashMap<Vec<&str>, Option<usize>> {
+        let mut unique_runs: HashMap<Vec<&str>, Option<usize>> = HashMap::new();
         for (at, run) in words.windows(length).enumerate() {
             let run: Vec<&str> = run.iter().map(|word| word.text.as_str()).collect();
-            places.entry(run).and_modify(|place| *place = None).or_insert(Some(at));
+            unique_runs.entry(run).and_modify(|position| *position = None).or_insert(Some(at));
         }
-        places
+        unique_runs
     }
     let length = if line.iter().any(Token::is_han) { ANCHOR.1 } else { ANCHOR.0 };
-    let others = places(passage, length);
-    let mut pairs: Vec<(usize, usize)> =
-        places(line, length).into_iter().filter_map(|(run, place)| Some((place?, (*others.get(&run)?)?))).collect();
+    let others = unique_runs(passage, length);
+    let mut pairs: Vec<(usize, usize)> = unique_runs(line, length)
+        .into_iter()
+        .filter_map(|(run, position)| Some((position?, (*others.get(&run)?)?)))
+        .collect();
     pairs.sort_unstable();
     // The longest increasing chain: for each length the chain that ends earliest, with the predecessor of each pair.
     let (mut ends, mut before): (Vec<usize>, Vec<Option<usize>>) = (Vec::new(), Vec::with_capacity(pairs.len()));
-    for (at, (_, place)) in pairs.iter().enumerate() {
-        let length = ends.partition_point(|end: &usize| pairs[*end].1 < *place);
+    for (at, (_, position)) in pairs.iter().enumerate() {
+        let length = ends.partition_point(|end: &usize| pairs[*end].1 < *position);
         before.push(length.checked_sub(1).map(|last| ends[last]));
         if length == ends.len() { ends.push(at) } else { ends[length] = at }
     }
@@ -115,7 +117,7 @@ pub(super) fn unlike(line: usize, book: usize, is_free: [bool; 2]) -> Vec<Step> 
 pub(super) fn block(line: &[Token], passage: &[Token], [before, after]: [bool; 2]) -> Vec<Step> {
     const SLIP: u32 = 2;
     // Significant words are rather replaced by one of the same kind than missing in one place and added in another.
-    let other_way = |a: &Token, b: &Token| if a.kind == b.kind && a.kind != TokenKind::Plain { 4 } else { 7 };
+    let replacement = |a: &Token, b: &Token| if a.kind == b.kind && a.kind != TokenKind::Ordinary { 4 } else { 7 };
     let skip = |word: &Token| if word.kind == TokenKind::Filler { 1 } else { 5 };
     let width = passage.len() + 1;
     let mut costs = vec![0_u32; (line.len() + 1) * width];
@@ -134,7 +136,7 @@ pub(super) fn block(line: &[Token], passage: &[Token], [before, after]: [bool; 2
             } else if is_slip(word, other) {
                 (SLIP, 1)
             } else {
-                (other_way(word, other), 2)
+                (replacement(word, other), 2)
             };
             let mut best = (costs[above + column] + cost, way);
             let added = costs[above + column + 1] + skip(word);

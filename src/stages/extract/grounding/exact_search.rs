@@ -4,49 +4,62 @@ use std::ops::Range;
 
 use memchr::memmem::Finder;
 
-use super::alignment::cut;
-use super::matches::{Exact, MatchedRanges};
+use super::alignment::find_cut_off;
+use super::matches::{ExactMatch, MatchedRanges};
 use super::normalized::{NormalizedText, SEPARATOR};
 use super::passage_search::PassageIndex;
 use super::token::Begins;
 use crate::text::is_han;
 
 /// The maximum number of matches examined on each side of the previous one.
-pub(super) const MOST_PLACES: usize = 400;
+pub(super) const MAX_MATCHES: usize = 400;
 
 /// How much of the surrounding clause is examined, in code points.
-pub(super) const REST: u32 = 60;
+pub(super) const CLAUSE_CONTEXT: u32 = 60;
 
 impl PassageIndex<'_> {
-    pub(super) fn exact(&self, plain: &NormalizedText, after: u32, taken: &MatchedRanges) -> Option<Exact> {
-        let length = plain.chars.len();
-        let search = |talk: bool| {
-            let ground = self.plain(talk);
-            let mut best: Option<((bool, bool, bool, bool), Exact)> = None;
+    /// Searches the dialogue, then the whole text. Ranges that are not cut off and not matched yet are preferred, then
+    /// those that open a quotation or come after `after`.
+    pub(super) fn find_exact(
+        &self,
+        speech: &NormalizedText,
+        after: u32,
+        matched: &MatchedRanges,
+    ) -> Option<ExactMatch> {
+        let length = speech.chars.len();
+        let search = |is_dialogue: bool| {
+            let text = self.normalized(is_dialogue);
+            let mut best: Option<((bool, bool, bool, bool), ExactMatch)> = None;
             // Later matches come first, so that a phrase that occurs a thousand times is not scanned in full each time.
-            let behind = ground.points.partition_point(|point| *point < after);
-            let behind = ground.bytes.get(behind).copied().unwrap_or(ground.text.len());
-            let finder = Finder::new(&plain.text);
-            let later = finder.find_iter(&ground.text.as_bytes()[behind..]).map(|byte| behind + byte).take(MOST_PLACES);
-            let earlier = finder.find_iter(ground.text.as_bytes()).take_while(|byte| *byte < behind).take(MOST_PLACES);
+            let first_later = text.points.partition_point(|point| *point < after);
+            let first_later = text.bytes.get(first_later).copied().unwrap_or(text.text.len());
+            let finder = Finder::new(&speech.text);
+            let later =
+                finder.find_iter(&text.text.as_bytes()[first_later..]).map(|byte| first_later + byte).take(MAX_MATCHES);
+            let earlier =
+                finder.find_iter(text.text.as_bytes()).take_while(|byte| *byte < first_later).take(MAX_MATCHES);
             for byte in later.chain(earlier) {
-                let from = ground.index(byte);
+                let from = text.char_index(byte);
                 let to = from + length;
                 let letter = |at: Option<usize>| {
-                    at.and_then(|at| ground.chars.get(at)).is_some_and(|c| c.is_alphanumeric() && !is_han(*c))
+                    at.and_then(|at| text.chars.get(at)).is_some_and(|c| c.is_alphanumeric() && !is_han(*c))
                 };
                 let inside = |at: usize| letter(at.checked_sub(1)) && letter(Some(at));
                 if inside(from) || inside(to) {
                     continue;
                 }
-                let place = ground.place(from, to);
-                let exact = Exact { place, taken: taken.has(place), cut: self.cuts(place, talk, plain) };
-                let opens = talk && (from == 0 || ground.chars[from - 1] == SEPARATOR);
-                let rank = (!exact.cut, !exact.taken, opens, place.0 >= after);
+                let range = text.book_range(from, to);
+                let exact = ExactMatch {
+                    range,
+                    already_matched: matched.has(range),
+                    is_cut_off: self.is_cut_off(range, is_dialogue, speech),
+                };
+                let opens = is_dialogue && (from == 0 || text.chars[from - 1] == SEPARATOR);
+                let rank = (!exact.is_cut_off, !exact.already_matched, opens, range.0 >= after);
                 if best.is_none_or(|(found, _)| rank > found) {
                     best = Some((rank, exact));
                 }
-                // A whole match after the previous one is the best possible.
+                // An unmatched one that opens a quotation after the previous match is the best possible.
                 if rank == (true, true, true, true) {
                     break;
                 }
@@ -54,28 +67,29 @@ impl PassageIndex<'_> {
             best.map(|(_, exact)| exact)
         };
         // A word or two of narration is not an utterance.
-        let least = if plain.chars.iter().any(|c| is_han(*c)) { 5 } else { 12 };
-        let talk = search(true);
-        if talk.is_some_and(|exact| !exact.cut && !exact.taken) || length < least {
-            return talk;
+        let least = if speech.chars.iter().any(|c| is_han(*c)) { 5 } else { 12 };
+        let in_dialogue = search(true);
+        if in_dialogue.is_some_and(|exact| !exact.is_cut_off && !exact.already_matched) || length < least {
+            return in_dialogue;
         }
-        let whole = search(false).filter(|exact| !(exact.cut || talk.is_some() && exact.taken));
-        whole.or(talk)
+        let in_text =
+            search(false).filter(|exact| !(exact.is_cut_off || in_dialogue.is_some() && exact.already_matched));
+        in_text.or(in_dialogue)
     }
 
     /// Whether a range is cut out of its clause in a way that changes the meaning: without a name, a number or a
     /// negation, or because it is only a word or two.
-    pub(super) fn cuts(&self, place: (u32, u32), talk: bool, plain: &NormalizedText) -> bool {
-        let Range { start, end } = self.bounds(place, talk);
+    pub(super) fn is_cut_off(&self, range: (u32, u32), is_dialogue: bool, speech: &NormalizedText) -> bool {
+        let Range { start, end } = self.bounds(range, is_dialogue);
         let blank = |c: &char| c.is_whitespace();
-        let before = self.book.slice(place.0.saturating_sub(REST).max(start), place.0);
-        let after = self.book.slice(place.1, (place.1 + REST).min(end));
+        let before = self.book.slice(range.0.saturating_sub(CLAUSE_CONTEXT).max(start), range.0);
+        let after = self.book.slice(range.1, (range.1 + CLAUSE_CONTEXT).min(end));
         let inner = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
         let torn = inner(before.chars().rev().find(|c| !blank(c))) || inner(after.chars().find(|c| !blank(c)));
-        let short = if plain.chars.iter().any(|c| is_han(*c)) {
-            plain.chars.len() < 4
+        let short = if speech.chars.iter().any(|c| is_han(*c)) {
+            speech.chars.len() < 4
         } else {
-            plain.chars.iter().filter(|c| **c == ' ').count() < 2
+            speech.chars.iter().filter(|c| **c == ' ').count() < 2
         };
         let comma = before.trim_end().ends_with([',', '，', '、']);
         if !torn && !comma {
@@ -84,16 +98,16 @@ impl PassageIndex<'_> {
         if torn && short {
             return true;
         }
-        let mut passage = self.words(before, place.0 - u32::try_from(before.chars().count()).unwrap_or(0));
+        let mut passage = self.words(before, range.0 - u32::try_from(before.chars().count()).unwrap_or(0));
         let first = passage.len();
-        let own = self.words(self.book.slice(place.0, place.1), place.0);
+        let own = self.words(self.book.slice(range.0, range.1), range.0);
         let begins = |text: &str| {
             let mark = text.chars().rev().find(|c| !c.is_whitespace());
             mark.is_none_or(|c| !c.is_alphanumeric() && !matches!(c, '-' | '·'))
         };
         passage.extend(own);
         let last = passage.len().saturating_sub(1);
-        passage.extend(self.words(after, place.1));
+        passage.extend(self.words(after, range.1));
         if first > last {
             return false;
         }
@@ -109,6 +123,6 @@ impl PassageIndex<'_> {
         {
             next.begins = Begins::Nothing;
         }
-        cut(&passage, first, last, &|word| self.is_used(word)).is_some()
+        find_cut_off(&passage, first, last, &|word| self.is_used(word)).is_some()
     }
 }

@@ -28,14 +28,14 @@ use crate::schema::Grounded;
 /// to the text. As in a scene, each one is searched for after the previous one first, and no range is used twice.
 #[must_use]
 pub fn ground(book: &BookIndex, text_range: Range<u32>, lines: &[String], min_similarity: f64) -> Vec<(Grounded, f64)> {
-    let ground = PassageIndex::new(book, text_range.start, text_range.end);
-    let (mut taken, mut after) = (MatchedRanges::default(), text_range.start);
+    let index = PassageIndex::new(book, text_range.start, text_range.end);
+    let (mut matched, mut after) = (MatchedRanges::default(), text_range.start);
     let mut found = Vec::with_capacity(lines.len());
     for line in lines {
-        let line = ground.find(line, after, min_similarity, &taken);
-        if let Some(place) = line.place {
-            taken.add(place);
-            after = place.1;
+        let line = index.find(line, after, min_similarity, &matched);
+        if let Some(range) = line.range {
+            matched.add(range);
+            after = range.1;
         }
         found.push((line.grounded, line.similarity));
     }
@@ -51,12 +51,12 @@ mod tests {
     fn check(language: Language, cases: &[(&str, Grounded, &str)]) {
         let (text, people) = if language == Language::En { (EN, EN_PEOPLE) } else { (ZH, ZH_PEOPLE) };
         let book = facts(language, text, attribution(text, people, EN_SPEAKERS));
-        let ground = PassageIndex::new(&book, 0, length(text));
+        let index = PassageIndex::new(&book, 0, length(text));
         for (speech, grounded, begins) in cases {
-            let found = ground.find(speech, 0, 0.6, &MatchedRanges::default());
+            let found = index.find(speech, 0, 0.6, &MatchedRanges::default());
             assert_eq!(found.grounded, *grounded, "{speech}: {found:?}");
-            assert_eq!(found.place.is_some(), *grounded != Grounded::Absent);
-            if let Some((start, end)) = found.place {
+            assert_eq!(found.range.is_some(), *grounded != Grounded::Absent);
+            if let Some((start, end)) = found.range {
                 assert!(book.slice(start, end).starts_with(begins), "{speech}: {}", book.slice(start, end));
             }
         }
@@ -99,26 +99,26 @@ mod tests {
     fn of_equal_matches_the_next_one_is_used() {
         let text = "“Yes,” said Anna.\n“No.”\n“Yes.”\n";
         let book = facts(Language::En, text, attribution(text, EN_PEOPLE, &[0, 1, 0]));
-        let ground = PassageIndex::new(&book, 0, length(text));
+        let index = PassageIndex::new(&book, 0, length(text));
         let start =
-            |after| ground.find("Yes!", after, 0.6, &MatchedRanges::default()).place.expect("the text contains it").0;
+            |after| index.find("Yes!", after, 0.6, &MatchedRanges::default()).range.expect("the text contains it").0;
         assert_eq!((start(0), start(10)), (1, 25));
         // Each occurrence is used once.
-        let mut taken = MatchedRanges::default();
+        let mut matched = MatchedRanges::default();
         for expected in [Some(25), Some(1), None] {
-            let found = ground.find("Yes!", 10, 0.6, &taken);
-            assert_eq!(found.place.map(|place| place.0), expected);
+            let found = index.find("Yes!", 10, 0.6, &matched);
+            assert_eq!(found.range.map(|range| range.0), expected);
             assert_eq!(found.repeated.is_some(), expected.is_none());
-            found.place.into_iter().for_each(|place| taken.add(place));
+            found.range.into_iter().for_each(|range| matched.add(range));
         }
     }
 
     #[test]
     fn repeated_lines_are_matched_in_order() {
-        for (language, said, people) in [(Language::En, "Yes.", EN_PEOPLE), (Language::Zh, "是的。", ZH_PEOPLE)] {
-            let text = format!("“{said}”\n").repeat(1000);
+        for (language, speech, people) in [(Language::En, "Yes.", EN_PEOPLE), (Language::Zh, "是的。", ZH_PEOPLE)] {
+            let text = format!("“{speech}”\n").repeat(1000);
             let book = facts(language, &text, attribution(&text, people, &[]));
-            let lines = vec![said.to_owned(); 1001];
+            let lines = vec![speech.to_owned(); 1001];
             let found = ground(&book, 0..length(&text), &lines, 0.6);
             assert!(found[..1000].iter().all(|(grounded, _)| *grounded == Grounded::Exact), "{language}");
             assert_eq!(found[1000].0, Grounded::Absent);
@@ -131,8 +131,9 @@ mod tests {
             (Language::En, "On day N the ferry left the weir with N + 1 sacks and came back for the lamp. "),
             (Language::Zh, "第N日，渡船载着货离了坝口，到N + 1更时分又折回来取那盏灯。"),
         ] {
-            let told = |n: usize| sentence.replace("N + 1", &(n + 1).to_string()).replace('N', &n.to_string());
-            let mut text: String = (100..900).map(told).collect();
+            let numbered_sentence =
+                |n: usize| sentence.replace("N + 1", &(n + 1).to_string()).replace('N', &n.to_string());
+            let mut text: String = (100..900).map(numbered_sentence).collect();
             let (line, near) = match language {
                 Language::En => ("Nobody ever asked me what the lamp was for, and I did not say.", "ever "),
                 Language::Zh => ("从来没有人问过我这盏灯是做什么用的，我也就没有说。", "过"),
@@ -141,11 +142,11 @@ mod tests {
             text.insert_str(middle, &format!("“{line}”"));
             let people = if language == Language::En { EN_PEOPLE } else { ZH_PEOPLE };
             let book = facts(language, &text, attribution(&text, people, &[0]));
-            let ground = PassageIndex::new(&book, 0, length(&text));
-            assert!(ground.passages.iter().any(|passage| passage.pieces.len() > 4), "{language}");
-            let found = ground.find(&line.replacen(near, "", 1), 0, 0.6, &MatchedRanges::default());
+            let index = PassageIndex::new(&book, 0, length(&text));
+            assert!(index.segments.iter().any(|segment| segment.pieces.len() > 4), "{language}");
+            let found = index.find(&line.replacen(near, "", 1), 0, 0.6, &MatchedRanges::default());
             assert_eq!(found.grounded, Grounded::Near, "{language}: {found:?}");
-            let (start, end) = found.place.expect("a near match has a place");
+            let (start, end) = found.range.expect("a near match has a range");
             assert!(line.contains(book.slice(start, end)), "{language}: {}", book.slice(start, end));
         }
     }

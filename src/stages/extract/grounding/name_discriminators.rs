@@ -36,9 +36,9 @@ struct ChineseCharacters {
     /// Characters before 月 that name a month.
     months: String,
     /// Last characters of place names.
-    places: String,
-    /// Characters that, before one of `places`, are not part of a name.
-    not_before_places: String,
+    place_endings: String,
+    /// Characters that, before one of `place_endings`, are not part of a name.
+    not_before_place_endings: String,
 }
 
 /// Sets the kind of distinguishing words. `words` are in text order.
@@ -48,14 +48,14 @@ pub(crate) fn mark(words: &mut [Token]) {
         let (before, behind) = words.split_at_mut(at + 1);
         let word = &mut before[at];
         let rest = behind.iter().take_while(|word| word.begins == Begins::Nothing);
-        if !matches!(word.kind, TokenKind::Plain | TokenKind::Capital) {
+        if !matches!(word.kind, TokenKind::Ordinary | TokenKind::Capital) {
             continue;
         }
         if !word.is_han() {
             let named =
                 behind.first().is_some_and(|next| next.kind == TokenKind::Name && next.begins == Begins::Nothing);
             if named && WORDS.en.qualifiers.split_whitespace().any(|qualifier| qualifier == word.text) {
-                word.kind = TokenKind::Distinction;
+                word.kind = TokenKind::Discriminator;
             }
             continue;
         }
@@ -65,15 +65,15 @@ pub(crate) fn mark(words: &mut [Token]) {
         if characters.stems.contains(first) && characters.branches.contains(next) {
             word.kind = TokenKind::Number;
             behind[0].kind = TokenKind::Number;
-        } else if first == '阿' && behind[0].kind == TokenKind::Plain {
-            behind[0].kind = TokenKind::Distinction;
-        } else if characters.places.contains(next) && !characters.not_before_places.contains(first)
+        } else if first == '阿' && behind[0].kind == TokenKind::Ordinary {
+            behind[0].kind = TokenKind::Discriminator;
+        } else if characters.place_endings.contains(next) && !characters.not_before_place_endings.contains(first)
             || next == '月' && characters.months.contains(first)
         {
-            word.kind = TokenKind::Distinction;
+            word.kind = TokenKind::Discriminator;
         } else {
             let surname = surname_before_call(&chars);
-            words[at..at + surname].iter_mut().for_each(|word| word.kind = TokenKind::Distinction);
+            words[at..at + surname].iter_mut().for_each(|word| word.kind = TokenKind::Discriminator);
         }
     }
 }
@@ -100,7 +100,7 @@ mod tests {
             ("她登山望江，他守城修桥", ""),
             ("正月里来，腊月里走", "正 腊"),
         ] {
-            assert_eq!(marked(text, TokenKind::Distinction), expected, "{text}");
+            assert_eq!(marked(text, TokenKind::Discriminator), expected, "{text}");
         }
         assert_eq!(marked("庚申年的纸，丁卯年的帘，庚子", TokenKind::Number), "庚 申 丁 卯 庚 子");
     }

@@ -34,17 +34,17 @@ pub(super) fn likely(shared: &[u32], length: usize) -> Vec<(u32, Range<usize>)> 
 
 /// Slides a window of `length` n-grams over a segment. Returns the best Dice coefficient and the range of matching
 /// n-grams.
-pub(super) fn window(passage: &[u64], length: usize, wanted: &HashMap<u64, i32>) -> (f64, usize, usize) {
+pub(super) fn window(passage: &[u64], length: usize, utterance_grams: &HashMap<u64, i32>) -> (f64, usize, usize) {
     let size = passage.len().min(length);
-    let mut left = wanted.clone();
+    let mut remaining = utterance_grams.clone();
     let (mut common, mut best, mut at) = (0_i32, 0_i32, 0);
     for (end, gram) in passage.iter().enumerate() {
-        if let Some(count) = left.get_mut(gram) {
+        if let Some(count) = remaining.get_mut(gram) {
             common += i32::from(*count > 0);
             *count -= 1;
         }
         if end >= size
-            && let Some(count) = left.get_mut(&passage[end - size])
+            && let Some(count) = remaining.get_mut(&passage[end - size])
         {
             *count += 1;
             common -= i32::from(*count > 0);
@@ -53,12 +53,12 @@ pub(super) fn window(passage: &[u64], length: usize, wanted: &HashMap<u64, i32>)
             (best, at) = (common, end + 1 - size);
         }
     }
-    let whole = u32::try_from(size + length).unwrap_or(u32::MAX);
+    let both_lengths = u32::try_from(size + length).unwrap_or(u32::MAX);
     // Trim the edges of the window that do not match.
-    let alike = |gram: &u64| wanted.contains_key(gram);
+    let alike = |gram: &u64| utterance_grams.contains_key(gram);
     let first = passage[at..at + size].iter().position(alike).map_or(at, |first| at + first);
     let last = passage[at..at + size].iter().rposition(alike).map_or(at + size, |last| at + last + 1);
-    (2.0 * f64::from(best) / f64::from(whole.max(1)), first, last)
+    (2.0 * f64::from(best) / f64::from(both_lengths.max(1)), first, last)
 }
 
 #[cfg(test)]
@@ -68,11 +68,11 @@ mod tests {
     #[test]
     fn similarity_is_the_dice_coefficient_of_the_best_window() {
         let chars = |text: &str| text.chars().collect::<Vec<char>>();
-        let wanted: HashMap<u64, i32> = grams(&chars("abcd"), 2).into_iter().map(|gram| (gram, 1)).collect();
+        let utterance_grams: HashMap<u64, i32> = grams(&chars("abcd"), 2).into_iter().map(|gram| (gram, 1)).collect();
         // Of the windows of three bigrams the best is `abcx`: two of three bigrams, 2 · 2 / (3 + 3).
-        let (similarity, start, end) = window(&grams(&chars("zzabcxyz"), 2), 3, &wanted);
+        let (similarity, start, end) = window(&grams(&chars("zzabcxyz"), 2), 3, &utterance_grams);
         assert!((similarity - 2.0 / 3.0).abs() < 1e-9 && (start..end).contains(&2), "{similarity} {start} {end}");
-        assert!((window(&grams(&chars("abab"), 2), 3, &wanted).0 - 1.0 / 3.0).abs() < 1e-9);
+        assert!((window(&grams(&chars("abab"), 2), 3, &utterance_grams).0 - 1.0 / 3.0).abs() < 1e-9);
     }
 
     #[test]

@@ -13,16 +13,16 @@ pub(crate) struct NormalizedText {
     pub(crate) chars: Vec<char>,
     /// The byte offset of each character.
     pub(crate) bytes: Vec<usize>,
-    /// The code point of the book for each character.
+    /// The offset of each character in the book, in code points.
     pub(crate) points: Vec<u32>,
     pub(crate) blank: bool,
 }
 
 impl NormalizedText {
     pub(crate) fn of(text: &str) -> Self {
-        let mut plain = Self::default();
-        plain.extend(text, 0);
-        plain
+        let mut normalized = Self::default();
+        normalized.extend(text, 0);
+        normalized
     }
 
     pub(crate) fn extend(&mut self, text: &str, start: u32) {
@@ -53,7 +53,7 @@ impl NormalizedText {
     }
 
     /// Adds a separator before the text that follows.
-    pub(crate) fn part(&mut self) {
+    pub(crate) fn separate(&mut self) {
         if self.chars.last().is_some_and(|c| *c != SEPARATOR) {
             let point = self.points.last().map_or(0, |point| point + 1);
             self.push(SEPARATOR, point);
@@ -61,18 +61,20 @@ impl NormalizedText {
         self.blank = false;
     }
 
-    pub(crate) fn index(&self, byte: usize) -> usize {
+    /// Returns the index of the character at a byte offset.
+    pub(crate) fn char_index(&self, byte: usize) -> usize {
         self.bytes.partition_point(|at| *at < byte)
     }
 
-    pub(crate) fn place(&self, from: usize, to: usize) -> (u32, u32) {
+    /// Returns the range in the book, in code points, of a range of characters.
+    pub(crate) fn book_range(&self, from: usize, to: usize) -> (u32, u32) {
         (self.points[from], self.points[to - 1] + 1)
     }
 }
 
 /// Normalizes an utterance without surrounding punctuation; `None` if nothing is left.
-pub(crate) fn plain(text: &str) -> Option<NormalizedText> {
-    let plain =
+pub(crate) fn normalize(text: &str) -> Option<NormalizedText> {
+    let normalized =
         NormalizedText::of(text.trim_matches(|c: char| c.is_whitespace() || ".,;:!?。，；：！？．…—-".contains(c)));
-    (!plain.chars.is_empty()).then_some(plain)
+    (!normalized.chars.is_empty()).then_some(normalized)
 }

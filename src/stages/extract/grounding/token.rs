@@ -6,7 +6,7 @@ use crate::text::is_han;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TokenKind {
     /// Any other word.
-    Plain,
+    Ordinary,
     /// Can be missing without changing the meaning: `oh`, 啊.
     Filler,
     /// A name.
@@ -14,7 +14,7 @@ pub(crate) enum TokenKind {
     /// Capitalized at the beginning of a sentence: a name unless the word is also used in lower case.
     Capital,
     /// Distinguishes two names: with another word in its place it is another name.
-    Distinction,
+    Discriminator,
     /// A number.
     Number,
     /// A negation.

@@ -171,12 +171,12 @@ impl Reader {
         // 一 is usually not a number.
         let kind = match run.as_str() {
             _ if is_name => TokenKind::Name,
-            "一" => TokenKind::Plain,
+            "一" => TokenKind::Ordinary,
             "半" => TokenKind::Number,
             one if one.starts_with(is_numeral) => TokenKind::Number,
             one if WORDS.zh.negations.contains(one) => TokenKind::Negation,
             one if WORDS.zh.fillers.contains(one) => TokenKind::Filler,
-            _ => TokenKind::Plain,
+            _ => TokenKind::Ordinary,
         };
         let text =
             if kind == TokenKind::Number { han_number(&run).map_or(run, |value| value.to_string()) } else { run };
@@ -199,13 +199,13 @@ impl Reader {
             } else if capital && text != "i" && !TABLES.cardinals.contains_key(text) {
                 if begins == Begins::Sentence { TokenKind::Capital } else { TokenKind::Name }
             } else {
-                TokenKind::Plain
+                TokenKind::Ordinary
             }
         };
         let stem = stem.replace(['\'', ','], "");
         self.push(stem.clone(), kind(&stem, self.begins), start, end);
         if let Some(rest) = rest {
-            let kind = if rest == "not" { TokenKind::Negation } else { TokenKind::Plain };
+            let kind = if rest == "not" { TokenKind::Negation } else { TokenKind::Ordinary };
             self.push(rest.to_owned(), kind, start, end);
         }
     }
@@ -336,8 +336,8 @@ fn numbers(words: &[Token]) -> Vec<Token> {
             end = next + 1;
         }
         // `One` is usually a pronoun.
-        let kind = if end == at + 1 && words[at].text == "one" { TokenKind::Plain } else { TokenKind::Number };
-        let text = if kind == TokenKind::Plain { "one".to_owned() } else { all.saturating_add(current).to_string() };
+        let kind = if end == at + 1 && words[at].text == "one" { TokenKind::Ordinary } else { TokenKind::Number };
+        let text = if kind == TokenKind::Ordinary { "one".to_owned() } else { all.saturating_add(current).to_string() };
         joined.push(Token { text, kind, start: words[at].start, end: words[end - 1].end, begins: words[at].begins });
         at = end;
     }
@@ -376,13 +376,13 @@ mod tests {
 
     #[test]
     fn names_numbers_and_negations_are_recognized() {
-        use TokenKind::{Capital, Filler, Name, Negation, Number, Plain};
+        use TokenKind::{Capital, Filler, Name, Negation, Number, Ordinary};
         let kinds = |text: &str| read(text).into_iter().map(|(_, kind)| kind).collect::<Vec<_>>();
-        assert_eq!(kinds("Oh, Mr. Lunt never paid nine"), [Filler, Name, Name, Negation, Plain, Number]);
-        assert_eq!(kinds("Splendid. I didn't"), [Capital, Plain, Plain, Negation]);
-        assert_eq!(kinds("fourpence threefold fourteenth thirtieth worth"), [Number, Number, Number, Number, Plain]);
-        assert_eq!(kinds("One of them"), [Plain; 3]);
-        assert_eq!(kinds("SIT DOWN"), [Plain; 2]);
-        assert_eq!(kinds("啊，沒有一個，十個"), [Filler, Negation, Plain, Plain, Plain, Number, Plain]);
+        assert_eq!(kinds("Oh, Mr. Lunt never paid nine"), [Filler, Name, Name, Negation, Ordinary, Number]);
+        assert_eq!(kinds("Splendid. I didn't"), [Capital, Ordinary, Ordinary, Negation]);
+        assert_eq!(kinds("fourpence threefold fourteenth thirtieth worth"), [Number, Number, Number, Number, Ordinary]);
+        assert_eq!(kinds("One of them"), [Ordinary; 3]);
+        assert_eq!(kinds("SIT DOWN"), [Ordinary; 2]);
+        assert_eq!(kinds("啊，沒有一個，十個"), [Filler, Negation, Ordinary, Ordinary, Ordinary, Number, Ordinary]);
     }
 }

@@ -43,12 +43,12 @@ impl Patterns {
     }
 
     /// Whether the text after a name describes the person's appearance.
-    pub(crate) fn tells_looks(&self, after: &str) -> bool {
+    pub(crate) fn describes_appearance(&self, after: &str) -> bool {
         self.looks.is_match(after)
     }
 
     /// Whether the text after a name describes the person's character.
-    pub(crate) fn tells_traits(&self, after: &str) -> bool {
+    pub(crate) fn describes_traits(&self, after: &str) -> bool {
         self.traits.captures(after).is_some_and(|found| {
             // `Proud of his boat` and `cautious about it` describe a moment.
             let rest = &after[found.get(0).map_or(0, |found| found.end())..];
@@ -57,22 +57,22 @@ impl Patterns {
     }
 
     /// Whether the text after a name tells of the person's past or secrets.
-    pub(crate) fn tells_past(&self, after: &str) -> bool {
+    pub(crate) fn describes_past(&self, after: &str) -> bool {
         self.past.is_match(after)
     }
 
     /// Whether the text after a name says what the person likes to do.
-    pub(crate) fn tells_likes(&self, after: &str) -> bool {
+    pub(crate) fn describes_hobbies(&self, after: &str) -> bool {
         self.likes.is_match(after)
     }
 
     /// Whether the text after a name states a relation by blood, marriage or service.
-    pub(crate) fn tells_kin(&self, after: &str) -> bool {
+    pub(crate) fn states_relation(&self, after: &str) -> bool {
         self.kin.is_match(after)
     }
 
     /// Whether the text after a name says what the person wants.
-    pub(crate) fn tells_aims(&self, after: &str) -> bool {
+    pub(crate) fn states_aim(&self, after: &str) -> bool {
         self.aims.is_match(after)
     }
 

@@ -37,10 +37,10 @@ impl ProfileKey {
 
     /// Returns the key as spelled in profiles of books in a script.
     pub(crate) fn word(self, script: Script) -> String {
-        script.write(self.plain(script.language()))
+        script.write(self.simplified(script.language()))
     }
 
-    const fn plain(self, language: Language) -> &'static str {
+    const fn simplified(self, language: Language) -> &'static str {
         match (self, language) {
             (Self::Gender, Language::En) => "gender",
             (Self::Gender, Language::Zh) => "性别",

@@ -1,5 +1,9 @@
 //! The script of a text, and built-in phrases written in it.
 
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
 use super::phrasing::list;
 use crate::schema::Language;
 
@@ -15,11 +19,20 @@ pub(crate) enum Script {
     Traditional,
 }
 
-/// Simplified characters of the built-in phrases that have a traditional variant, in the order of `FULL`.
-const SIMPLE: &str =
-    "让还给张从这总说话长问与来约书们个里么带气发实场谈叹没样对话请见为亲语开头爱关于听则两边后别龄际系";
+static CHARACTERS: LazyLock<ScriptCharacters> =
+    LazyLock::new(|| toml::from_str(include_str!("script.toml")).expect("`script.toml` is embedded and tested"));
 
-const FULL: &str = "讓還給張從這總說話長問與來約書們個裡麼帶氣發實場談嘆沒樣對話請見為親語開頭愛關於聽則兩邊後別齡際係";
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ScriptCharacters {
+    /// Simplified characters of the built-in phrases that have a traditional variant, in the order of `traditional`.
+    simplified: String,
+    traditional: String,
+    /// Frequent characters that exist in simplified script only.
+    only_simplified: String,
+    /// Frequent characters that exist in traditional script only.
+    only_traditional: String,
+}
 
 impl Script {
     pub(super) const ALL: [Self; 3] = [Self::Latin, Self::Simplified, Self::Traditional];
@@ -29,12 +42,12 @@ impl Script {
         if language == Language::En {
             return Self::Latin;
         }
-        let (mut simple, mut full) = (0_u32, 0_u32);
+        let (mut simplified, mut traditional) = (0_u32, 0_u32);
         for c in text.chars().take(20_000) {
-            simple += u32::from("说话问与来个们这时见为门东车马国开长".contains(c));
-            full += u32::from("說話問與來個們這時見為門東車馬國開長".contains(c));
+            simplified += u32::from(CHARACTERS.only_simplified.contains(c));
+            traditional += u32::from(CHARACTERS.only_traditional.contains(c));
         }
-        if full > simple { Self::Traditional } else { Self::Simplified }
+        if traditional > simplified { Self::Traditional } else { Self::Simplified }
     }
 
     pub(crate) const fn language(self) -> Language {
@@ -51,8 +64,8 @@ impl Script {
         if self != Self::Traditional {
             return phrase.to_owned();
         }
-        let full =
-            |c: char| SIMPLE.chars().zip(FULL.chars()).find(|(simple, _)| *simple == c).map_or(c, |(_, full)| full);
-        phrase.chars().map(full).collect()
+        let pairs = || CHARACTERS.simplified.chars().zip(CHARACTERS.traditional.chars());
+        let traditional = |c: char| pairs().find(|(simplified, _)| *simplified == c).map_or(c, |(_, variant)| variant);
+        phrase.chars().map(traditional).collect()
     }
 }

@@ -13,7 +13,7 @@ use crate::text::is_han;
 
 /// Returns the cast member with a name: by the book's names, or else the only one whose name contains it or is
 /// contained in it, as models write `Darcy` for `Mr. Darcy` and `黛玉（颦儿）` for `林黛玉`.
-fn meant<'a>(name: &str, ask: &'a DescribeScene, book: &BookIndex) -> Option<&'a str> {
+fn cast_member<'a>(name: &str, ask: &'a DescribeScene, book: &BookIndex) -> Option<&'a str> {
     let name = name.split(['(', '（']).next().unwrap_or_default();
     let exact = canonical(name, book);
     let own = ask.cast.iter().map(|member| member.name.as_str());
@@ -24,11 +24,11 @@ fn meant<'a>(name: &str, ask: &'a DescribeScene, book: &BookIndex) -> Option<&'a
         return None;
     }
     let name = slug(name);
-    let within = |part: &str, whole: &str| {
+    let within = |part: &str, text: &str| {
         if part.chars().all(is_han) {
-            part.chars().count() > 1 && whole.contains(part)
+            part.chars().count() > 1 && text.contains(part)
         } else {
-            format!("-{whole}-").contains(&format!("-{part}-"))
+            format!("-{text}-").contains(&format!("-{part}-"))
         }
     };
     let mut like = own.filter(|member| {
@@ -45,9 +45,9 @@ pub(crate) fn unknown_characters<'a>(
     book: &BookIndex,
 ) -> Vec<&'a str> {
     let motivations = answer.motivations.iter().map(|motivation| motivation.character.as_str());
-    let told = motivations.chain(answer.profiles.iter().map(|profile| profile.character.as_str()));
+    let names = motivations.chain(answer.profiles.iter().map(|profile| profile.character.as_str()));
     let mut seen = BTreeSet::new();
-    told.filter(|name| meant(name, ask, book).is_none() && seen.insert(*name)).collect()
+    names.filter(|name| cast_member(name, ask, book).is_none() && seen.insert(*name)).collect()
 }
 
 /// Removes the parts of a description that are in another language and returns their names.
@@ -83,8 +83,9 @@ pub(crate) fn scene(
     book: &BookIndex,
     model: &str,
 ) -> Scene {
-    let told = |name: &str| {
-        let profiles = answer.profiles.iter().filter(|profile| meant(&profile.character, ask, book) == Some(name));
+    let attributes = |name: &str| {
+        let profiles =
+            answer.profiles.iter().filter(|profile| cast_member(&profile.character, ask, book) == Some(name));
         profiles.flat_map(|profile| profile.attributes.iter()).collect::<Vec<_>>()
     };
     let characters = ask
@@ -93,7 +94,7 @@ pub(crate) fn scene(
         .map(|member| SceneCharacter {
             name: member.name.clone(),
             aliases: member.aliases.clone(),
-            profile: profile(&told(&member.name), &member.known, book),
+            profile: profile(&attributes(&member.name), &member.known, book),
         })
         .collect();
     let mut seen: BTreeSet<String> = BTreeSet::new();
@@ -101,7 +102,7 @@ pub(crate) fn scene(
         .motivations
         .iter()
         .filter_map(|motivation| {
-            let character = meant(&motivation.character, ask, book)?.to_owned();
+            let character = cast_member(&motivation.character, ask, book)?.to_owned();
             Some(Motivation { character, motivation: motivation.motivation.trim().to_owned() })
         })
         .filter(|motivation| !motivation.motivation.is_empty() && seen.insert(motivation.character.clone()))
@@ -118,9 +119,9 @@ pub(crate) fn scene(
         salience: draft.prominence,
         // An empty answer does not erase the worldview.
         worldview: Some(answer.worldview.trim())
-            .filter(|told| !told.is_empty())
+            .filter(|worldview| !worldview.is_empty())
             .or(ask.worldview.as_deref())
-            .map_or_else(String::new, |told| shortened(told, MOST_SENTENCES)),
+            .map_or_else(String::new, |worldview| shortened(worldview, MAX_SENTENCES)),
         situation: answer.situation.trim().to_owned(),
         motivations,
         characters,
@@ -131,7 +132,7 @@ pub(crate) fn scene(
 
 /// The maximum number of sentences in a worldview; as it is refined scene by scene, it would otherwise grow with the
 /// book.
-const MOST_SENTENCES: usize = 12;
+const MAX_SENTENCES: usize = 12;
 
 /// Returns the first sentences of a text.
 fn shortened(text: &str, most: usize) -> String {
@@ -143,9 +144,9 @@ fn shortened(text: &str, most: usize) -> String {
     text[..end].to_owned()
 }
 
-fn profile(told: &[&Attribute], known: &[Attribute], book: &BookIndex) -> Vec<Attribute> {
+fn profile(attributes: &[&Attribute], known: &[Attribute], book: &BookIndex) -> Vec<Attribute> {
     let mut profile: Vec<Attribute> = Vec::new();
-    for attribute in told.iter().copied().chain(known) {
+    for attribute in attributes.iter().copied().chain(known) {
         let key = ProfileKey::of(&attribute.key);
         let word = key.map_or_else(|| attribute.key.trim().to_owned(), |key| key.word(book.script()));
         let value = attribute.value.trim();

@@ -19,7 +19,7 @@ pub(crate) struct Draft {
     pub(crate) continues: bool,
     pub(crate) unfinished: bool,
     /// The number of dropped utterances that are not in the book.
-    pub(crate) left_out: u32,
+    pub(crate) dropped: u32,
     /// The number of its utterances that repeat the previous passage.
     pub(crate) seam: u32,
     /// Other parts that were dropped, as reason and detail.
@@ -44,7 +44,7 @@ impl Draft {
     /// Returns the share of its utterances found in the book, counting those already dropped.
     pub(crate) fn grounding(&self) -> f64 {
         let speeches = self.dialogue.iter().filter(|line| line.speech.is_some());
-        let (mut all, mut found) = (self.left_out, 0_u32);
+        let (mut all, mut found) = (self.dropped, 0_u32);
         for line in speeches {
             all += 1;
             found += u32::from(line.start.is_some());
@@ -59,10 +59,10 @@ impl Draft {
     }
 
     /// Returns the ranges of its utterances.
-    pub(crate) fn taken(&self) -> MatchedRanges {
-        let mut taken = MatchedRanges::default();
-        self.dialogue.iter().filter_map(|line| line.start.zip(line.end)).for_each(|place| taken.add(place));
-        taken
+    pub(crate) fn matched_ranges(&self) -> MatchedRanges {
+        let mut matched_ranges = MatchedRanges::default();
+        self.dialogue.iter().filter_map(|line| line.start.zip(line.end)).for_each(|range| matched_ranges.add(range));
+        matched_ranges
     }
 
     /// Returns the speakers in order, without repetition.
@@ -95,7 +95,7 @@ impl Draft {
             self.dialogue.insert(at, line);
         }
         self.unfinished = rest.unfinished;
-        self.left_out += rest.left_out;
+        self.dropped += rest.dropped;
         self.notes.extend(rest.notes);
     }
 
@@ -108,9 +108,9 @@ impl Draft {
     /// Returns why it is not a valid scene, if so.
     pub(crate) fn reject_reason(&self, params: &Params, book: &BookIndex) -> Option<Reject> {
         let reject = |reason, detail: String| Some(Reject::new(Stage::Extract, self.id(book), reason, detail));
-        let said = || self.dialogue.iter().filter_map(|line| line.speech.as_deref());
-        let lines = said().count();
-        let all = lines + self.left_out as usize;
+        let speeches = || self.dialogue.iter().filter_map(|line| line.speech.as_deref());
+        let lines = speeches().count();
+        let all = lines + self.dropped as usize;
         let speakers = self.speakers();
         let grounding = self.grounding();
         if all == 0 {
@@ -123,7 +123,7 @@ impl Draft {
                 "{found} of {all} utterances are in the book, the minimum share is {:.2}",
                 params.min_grounding
             );
-            let foreign = said().filter(|speech| is_foreign(speech, book.language)).count();
+            let foreign = speeches().filter(|speech| is_foreign(speech, book.language)).count();
             if foreign * 2 > lines {
                 return reject(
                     RejectReason::OtherLanguage,

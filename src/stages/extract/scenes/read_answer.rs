@@ -15,10 +15,11 @@ pub(crate) fn drafts(
     params: &Params,
     book: &BookIndex,
     chunk: &Chunk,
-    ground: &PassageIndex<'_>,
+    passage_index: &PassageIndex<'_>,
     carried: Option<&Draft>,
 ) -> Vec<Draft> {
-    let mut reader = Reader { params, book, chunk, ground, taken: carried.map(Draft::taken).unwrap_or_default() };
+    let mut reader =
+        Reader { params, book, chunk, passage_index, matched: carried.map(Draft::matched_ranges).unwrap_or_default() };
     let mut after = chunk.start;
     let mut drafts = Vec::with_capacity(answer.scenes.len());
     for mut scene in answer.scenes {
@@ -40,17 +41,17 @@ struct Reader<'a> {
     params: &'a Params,
     book: &'a BookIndex,
     chunk: &'a Chunk,
-    ground: &'a PassageIndex<'a>,
-    taken: MatchedRanges,
+    passage_index: &'a PassageIndex<'a>,
+    matched: MatchedRanges,
 }
 
 /// The result of reading one utterance.
-enum Read {
-    Said(Utterance),
+enum LineResult {
+    Utterance(Utterance),
     /// There is no speech, action or thought.
     Empty,
     /// The speaker is unknown.
-    Stranger(String),
+    UnknownSpeaker(String),
     /// The book has it, but less often; with the offset of the earlier match.
     Repeated(u32, String),
 }
@@ -59,27 +60,29 @@ impl Reader<'_> {
     /// Returns how many of the first utterances repeat the last ones of the carried scene.
     fn seam(&self, carried: &Draft, dialogue: &[FoundLine]) -> usize {
         let plain = |speech: Option<&str>| crate::text::plain(speech.unwrap_or_default());
-        let said: Vec<String> = carried.dialogue.iter().map(|line| plain(line.speech.as_deref())).collect();
+        let previous: Vec<String> = carried.dialogue.iter().map(|line| plain(line.speech.as_deref())).collect();
         let again: Vec<String> = dialogue.iter().map(|line| plain(line.speech.as_deref())).collect();
-        let most = said.len().min(again.len());
-        let seam = (1..=most).rev().find(|count| said[said.len() - count..] == again[..*count]).unwrap_or(0);
-        // If the passage itself begins with these words, they are said twice; the utterances that follow decide.
+        let most = previous.len().min(again.len());
+        let seam = (1..=most).rev().find(|count| previous[previous.len() - count..] == again[..*count]).unwrap_or(0);
+        // If the passage itself begins with these words, they are spoken twice; the utterances that follow decide.
         if self.opening(&again) > self.opening(&again[seam..]) { 0 } else { seam }
     }
 
     /// Returns how many of the first utterances match the quotations at the start of the passage.
     fn opening(&self, lines: &[String]) -> usize {
         let quotations = self.book.quotations(self.chunk.start, self.chunk.end);
-        let mut said = quotations.iter().map(|quotation| crate::text::plain(&quotation.text)).peekable();
-        let stands = |line: &&String| {
+        let mut expected = quotations.iter().map(|quotation| crate::text::plain(&quotation.text)).peekable();
+        let matches_quotation = |line: &&String| {
             // A speech may span several quotations.
             let mut rest = line.as_str();
-            while let Some(quotation) = said.next_if(|quotation| !quotation.is_empty() && rest.starts_with(quotation)) {
+            while let Some(quotation) =
+                expected.next_if(|quotation| !quotation.is_empty() && rest.starts_with(quotation))
+            {
                 rest = &rest[quotation.len()..];
             }
             rest.len() < line.len()
         };
-        lines.iter().take_while(stands).count()
+        lines.iter().take_while(matches_quotation).count()
     }
 
     fn draft(&mut self, scene: FoundScene, after: u32, goes_on: bool) -> Draft {
@@ -89,18 +92,18 @@ impl Reader<'_> {
         let (mut unknown_characters, mut repeated) = (Vec::<(String, u32)>::new(), Vec::<(String, u32)>::new());
         let (mut seam, mut foreign) = (0, 0_u32);
         for mut line in scene.dialogue {
-            for told in [&mut line.thought, &mut line.action] {
-                foreign += u32::from(told.take_if(|told| is_foreign_phrase(told, book.language)).is_some());
+            for phrase in [&mut line.thought, &mut line.action] {
+                foreign += u32::from(phrase.take_if(|phrase| is_foreign_phrase(phrase, book.language)).is_some());
             }
             match self.line(line, cursor) {
-                Read::Said(utterance) => {
+                LineResult::Utterance(utterance) => {
                     cursor = utterance.end.unwrap_or(cursor);
                     dialogue.push(utterance);
                 }
-                Read::Empty => {}
-                Read::Stranger(name) => count(&mut unknown_characters, name),
-                Read::Repeated(place, _) if goes_on && place < chunk.start => seam += 1,
-                Read::Repeated(_, speech) => count(&mut repeated, speech),
+                LineResult::Empty => {}
+                LineResult::UnknownSpeaker(name) => count(&mut unknown_characters, name),
+                LineResult::Repeated(offset, _) if goes_on && offset < chunk.start => seam += 1,
+                LineResult::Repeated(_, speech) => count(&mut repeated, speech),
             }
         }
         let mut notes: Vec<(RejectReason, String)> = Vec::new();
@@ -122,11 +125,13 @@ impl Reader<'_> {
         let mut characters: Vec<String> = Vec::new();
         let mut unknown: Vec<&str> = Vec::new();
         for name in dialogue.iter().map(|line: &Utterance| &line.speaker).chain(&scene.characters) {
-            match known(name, book, self.ground.text()) {
+            match known(name, book, self.passage_index.text()) {
                 Some(name) if name != Utterance::ENVIRONMENT && !name.is_empty() && !characters.contains(&name) => {
                     characters.push(name);
                 }
-                None if !name.trim().is_empty() && !unknown_characters.iter().any(|(stranger, _)| stranger == name) => {
+                None if !name.trim().is_empty()
+                    && !unknown_characters.iter().any(|(unknown_speaker, _)| unknown_speaker == name) =>
+                {
                     unknown.push(name);
                 }
                 _ => {}
@@ -143,22 +148,23 @@ impl Reader<'_> {
             notes.push((RejectReason::OtherLanguage, format!("its summary was dropped: {summary}")));
             summary.clear();
         }
-        let edge = |words: &str, from: u32| self.ground.locate(words, from, self.params.min_similarity);
+        let edge = |words: &str, from: u32| self.passage_index.locate(words, from, self.params.min_similarity);
         let first = dialogue.iter().filter_map(|line| line.start).min();
         let last = dialogue.iter().filter_map(|line| line.end).max();
-        let begun = edge(&scene.first_words, after)
-            .map(|place| place.0)
+        let start_found = edge(&scene.first_words, after)
+            .map(|range| range.0)
             .filter(|start| first.is_none_or(|first| *start <= first));
-        let ended = edge(&scene.last_words, last.unwrap_or(after))
-            .map(|place| place.1)
+        let end_found = edge(&scene.last_words, last.unwrap_or(after))
+            .map(|range| range.1)
             .filter(|end| last.is_none_or(|last| *end >= last));
-        let start = begun.or(first).unwrap_or(after.min(chunk.end));
-        let end = ended.or(last).unwrap_or(chunk.end).max(start);
+        let start = start_found.or(first).unwrap_or(after.min(chunk.end));
+        let end = end_found.or(last).unwrap_or(chunk.end).max(start);
         // The closing punctuation was not part of the search.
         let marks = book.slice(end, end + 4).chars().take_while(|c| !c.is_alphanumeric() && !c.is_whitespace()).count();
         let end = end + u32::try_from(marks).unwrap_or(0);
-        let place = first.unwrap_or(start);
-        let heading = chunk.headings.iter().rev().find(|(offset, _)| *offset <= place).map(|(_, title)| title.clone());
+        let opening = first.unwrap_or(start);
+        let heading =
+            chunk.headings.iter().rev().find(|(offset, _)| *offset <= opening).map(|(_, title)| title.clone());
         Draft {
             chapter: heading.unwrap_or_else(|| chunk.chapter.clone()),
             text_range: (start, end),
@@ -168,14 +174,14 @@ impl Reader<'_> {
             dialogue,
             continues: scene.continues,
             unfinished: scene.unfinished,
-            left_out: 0,
+            dropped: 0,
             seam,
             notes,
         }
     }
 
     /// Cleans an utterance and searches for it in the book.
-    fn line(&mut self, line: FoundLine, after: u32) -> Read {
+    fn line(&mut self, line: FoundLine, after: u32) -> LineResult {
         let clean = |text: Option<String>, marks: &[char]| {
             let text = text?;
             let text = text.trim().trim_matches(marks).trim();
@@ -186,27 +192,28 @@ impl Reader<'_> {
         let speech = clean(line.speech.as_deref().map(|speech| unquoted(speech).to_owned()), &[]);
         let name = line.speaker.trim();
         if name.is_empty() || (thought.is_none() && action.is_none() && speech.is_none()) {
-            return Read::Empty;
+            return LineResult::Empty;
         }
-        let Some(speaker) = known(name, self.book, self.ground.text()) else {
-            return Read::Stranger(name.to_owned());
+        let Some(speaker) = known(name, self.book, self.passage_index.text()) else {
+            return LineResult::UnknownSpeaker(name.to_owned());
         };
-        let found =
-            speech.as_ref().map(|speech| self.ground.find(speech, after, self.params.min_similarity, &self.taken));
-        if let (Some(place), Some(speech)) = (found.as_ref().and_then(|found| found.repeated), &speech) {
-            return Read::Repeated(place.0, speech.clone());
+        let found = speech
+            .as_ref()
+            .map(|speech| self.passage_index.find(speech, after, self.params.min_similarity, &self.matched));
+        if let (Some(range), Some(speech)) = (found.as_ref().and_then(|found| found.repeated), &speech) {
+            return LineResult::Repeated(range.0, speech.clone());
         }
-        let place = found.as_ref().and_then(|found| found.place);
-        if let Some(place) = place {
-            self.taken.add(place);
+        let range = found.as_ref().and_then(|found| found.range);
+        if let Some(range) = range {
+            self.matched.add(range);
         }
-        Read::Said(Utterance {
+        LineResult::Utterance(Utterance {
             speaker,
             thought,
             action,
             speech,
-            start: place.map(|place| place.0),
-            end: place.map(|place| place.1),
+            start: range.map(|range| range.0),
+            end: range.map(|range| range.1),
             grounded: found.as_ref().map(|found| found.grounded),
             similarity: found.map(|found| round(found.similarity)),
         })
@@ -226,17 +233,17 @@ pub(crate) fn unquoted(speech: &str) -> &str {
     let mut speech = speech.trim();
     loop {
         let mut shorter = speech;
-        for (open, shut) in [('“', '”'), ('「', '」'), ('『', '』'), ('"', '"')] {
-            let opens = speech.matches(open).count();
-            let shuts = if open == shut { 0 } else { speech.matches(shut).count() };
-            let inner = speech.strip_prefix(open).and_then(|rest| rest.strip_suffix(shut));
-            let whole = inner.filter(|inner| !inner.contains([open, shut]));
-            shorter = match whole {
+        for (open, close) in [('“', '”'), ('「', '」'), ('『', '』'), ('"', '"')] {
+            let opened = speech.matches(open).count();
+            let closed = if open == close { 0 } else { speech.matches(close).count() };
+            let inner = speech.strip_prefix(open).and_then(|rest| rest.strip_suffix(close));
+            let unwrapped = inner.filter(|inner| !inner.contains([open, close]));
+            shorter = match unwrapped {
                 Some(inner) => inner,
-                None if open == shut && opens.is_multiple_of(2) => continue,
-                None if opens > shuts && speech.starts_with(open) => &speech[open.len_utf8()..],
-                None if (shuts > opens || open == shut) && speech.ends_with(shut) => {
-                    &speech[..speech.len() - shut.len_utf8()]
+                None if open == close && opened.is_multiple_of(2) => continue,
+                None if opened > closed && speech.starts_with(open) => &speech[open.len_utf8()..],
+                None if (closed > opened || open == close) && speech.ends_with(close) => {
+                    &speech[..speech.len() - close.len_utf8()]
                 }
                 None => continue,
             };

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::excluded::{ExcludedPassage, push_unless_blank};
-use super::titles::heading_kind;
+use super::titles::boilerplate_kind_of_heading;
 use crate::schema::BoilerplateKind;
 use crate::stages::chunk::chapters::headings;
 use crate::stages::chunk::chapters::prose::{is_prose, letters, paragraphs};
@@ -54,7 +54,7 @@ pub(super) fn front(
     let (mut from, mut current) = (start, BoilerplateKind::FrontMatter);
     for (at, words) in heads(text, start, end) {
         let opens = chapters.binary_search(&at).is_ok();
-        let kind = heading_kind(words).or(opens.then_some(BoilerplateKind::FrontMatter));
+        let kind = boilerplate_kind_of_heading(words).or(opens.then_some(BoilerplateKind::FrontMatter));
         // A table of contents lists pages such as the cover, and may contain a list of its own titles.
         let listed = matches!(current, BoilerplateKind::Contents | BoilerplateKind::Illustrations)
             && kind == Some(BoilerplateKind::FrontMatter)
@@ -142,19 +142,19 @@ pub(super) fn block_end(text: &str, start: usize, end: usize, kind: BoilerplateK
 pub(super) fn tables(text: &str, borders: &[usize], start: usize, end: usize) -> Vec<ExcludedPassage> {
     let mut found = Vec::new();
     // The end of the last table examined; headings inside it start no other table.
-    let mut seen = start;
+    let mut scanned_until = start;
     for (at, words) in heads(text, start, end) {
-        if at < seen || words.len() > 60 {
+        if at < scanned_until || words.len() > 60 {
             continue;
         }
-        let Some(kind) = heading_kind(words)
+        let Some(kind) = boilerplate_kind_of_heading(words)
             .filter(|kind| matches!(*kind, BoilerplateKind::Contents | BoilerplateKind::Illustrations))
         else {
             continue;
         };
         let next = borders.get(borders.partition_point(|border| *border <= at)).copied().unwrap_or(end);
         let stop = block_end(text, at, next, kind);
-        seen = stop;
+        scanned_until = stop;
         let lines: Vec<&str> = text[at..stop].lines().map(str::trim).filter(|line| !line.is_empty()).skip(1).collect();
         let entry = |line: &&&str| line.ends_with(|c: char| c.is_ascii_digit()) || headings::candidate(line).is_some();
         // The word alone may occur in the story; a table of contents has entries.
@@ -170,7 +170,7 @@ pub(super) fn back(parts: &mut Vec<ExcludedPassage>, text: &str, start: usize, e
     let detail = "after the story";
     let (mut from, mut current) = (start, BoilerplateKind::BackMatter);
     for (at, words) in heads(text, start, end) {
-        let kind = heading_kind(words).filter(|kind| *kind != BoilerplateKind::FrontMatter);
+        let kind = boilerplate_kind_of_heading(words).filter(|kind| *kind != BoilerplateKind::FrontMatter);
         let Some(kind) = kind.or_else(|| chapters.binary_search(&at).is_ok().then_some(BoilerplateKind::BackMatter))
         else {
             continue;

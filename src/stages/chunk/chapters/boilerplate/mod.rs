@@ -11,4 +11,4 @@ mod titles;
 pub(super) use distributor::{Body, body};
 pub(in crate::stages::chunk) use story::Story;
 pub(super) use story_start::is_credit;
-pub(in crate::stages::chunk) use titles::kind_of_title;
+pub(in crate::stages::chunk) use titles::boilerplate_kind_of_title;

@@ -10,7 +10,7 @@ use super::excluded::{ExcludedPassage, marked, push_unless_blank, split_around};
 use super::front_back::{back, front, tables};
 use super::story_bounds::{before_notices, leading, trailing};
 use super::story_start;
-use super::titles::kind_of_title;
+use super::titles::boilerplate_kind_of_title;
 use crate::schema::{BoilerplateKind, Book, Chapter, Level, Reject, Stage};
 use crate::stages::chunk::chapters::headings;
 use crate::stages::chunk::chapters::prose::letters;
@@ -33,7 +33,9 @@ impl Story {
         let Body { start: body_start, end: body_end, holes: between } = body(text);
         let outside: Vec<bool> = chapters
             .iter()
-            .map(|chapter| headings::opens_boilerplate(&chapter.title) || kind_of_title(&chapter.title).is_some())
+            .map(|chapter| {
+                headings::opens_boilerplate(&chapter.title) || boilerplate_kind_of_title(&chapter.title).is_some()
+            })
             .collect();
         let first = outside.iter().position(|outside| !outside);
         let last = outside.iter().rposition(|outside| !outside);
@@ -141,12 +143,12 @@ impl Story {
 mod tests {
     use super::*;
     use crate::schema::BoilerplateKind::{BackMatter, Contents, FrontMatter, Illustrations, Licence, TranscriberNote};
-    use crate::stages::chunk::chapters::boilerplate::titles::heading_kind;
+    use crate::stages::chunk::chapters::boilerplate::titles::boilerplate_kind_of_heading;
     use crate::stages::chunk::{Params, chapters, chunk, read};
 
     const PROSE: &str = "It rained on the weir all that night, and nobody in the mill slept.\n\n";
 
-    fn left_out(path: &str, text: &str) -> (String, Vec<(BoilerplateKind, String)>) {
+    fn story_and_excluded(path: &str, text: &str) -> (String, Vec<(BoilerplateKind, String)>) {
         let book = read(path, text.as_bytes(), None).expect("reads");
         let chapters = chapters(&book);
         let mut chars = book.text.char_indices().map(|(at, _)| at).collect::<Vec<_>>();
@@ -154,8 +156,9 @@ mod tests {
         let starts: Vec<usize> = chapters.iter().map(|chapter| chars[chapter.start as usize]).collect();
         let story = Story::of(&book, &chapters, &starts);
         let parts = story.parts.iter().map(|part| (part.kind, book.text[part.start..part.end].trim().to_owned()));
-        let held: String = chunk(&book, &chapters, &Params::default()).0.into_iter().map(|chunk| chunk.text).collect();
-        (held, parts.collect())
+        let story_text: String =
+            chunk(&book, &chapters, &Params::default()).0.into_iter().map(|chunk| chunk.text).collect();
+        (story_text, parts.collect())
     }
 
     fn kinds_of(parts: &[(BoilerplateKind, String)]) -> Vec<BoilerplateKind> {
@@ -167,7 +170,7 @@ mod tests {
         for (words, is_head) in
             [("“版权？”", false), ("“插图”", false), ("Contents?", false), ("Contents", true), ("目录", true)]
         {
-            assert_eq!(heading_kind(words).is_some(), is_head, "{words}");
+            assert_eq!(boilerplate_kind_of_heading(words).is_some(), is_head, "{words}");
         }
     }
 
@@ -211,21 +214,25 @@ mod tests {
         let zh = ["第一回　看灯\n", "第二回　听雨\n"]
             .map(|head| format!("{head}{}", "河上无风，水车不动。\n".repeat(60)))
             .concat();
-        for told in [en.as_str(), zh.as_str()] {
-            let text = [book("MUD", told), book("SUN", told), book("ASH", told)].concat();
-            let (held, parts) = left_out("rain.txt", &text);
-            assert_eq!(held.matches(told.trim()).count(), 3, "{parts:?}");
+        for story in [en.as_str(), zh.as_str()] {
+            let text = [book("MUD", story), book("SUN", story), book("ASH", story)].concat();
+            let (story_text, parts) = story_and_excluded("rain.txt", &text);
+            assert_eq!(story_text.matches(story.trim()).count(), 3, "{parts:?}");
             assert_eq!(kinds_of(&parts), [Licence; 4]);
             let book = read("rain.txt", text.as_bytes(), None).expect("reads");
             let chapters = chapters(&book);
             assert_eq!(chapters.iter().filter(|chapter| chapter.number == Some(1)).count(), 3);
-            let told = |at: usize| {
+            let chapter_text = |at: usize| {
                 let chapter = &chapters[at];
                 let length = (chapter.end - chapter.start) as usize;
                 book.text.chars().skip(chapter.start as usize).take(length).collect::<String>()
             };
             // The last chapter of a book ends where the book ends.
-            assert!(!told(1).contains("GUTENBERG") && !told(1).contains("Terms"), "{}", told(1));
+            assert!(
+                !chapter_text(1).contains("GUTENBERG") && !chapter_text(1).contains("Terms"),
+                "{}",
+                chapter_text(1)
+            );
         }
     }
 
@@ -239,15 +246,15 @@ mod tests {
              *** END OF THE PROJECT GUTENBERG EBOOK RAIN ***\n\nlicence\n",
             PROSE.repeat(40)
         );
-        let (held, parts) = left_out("rain.txt", &text);
+        let (story_text, parts) = story_and_excluded("rain.txt", &text);
         assert_eq!(
             kinds_of(&parts),
             [Licence, FrontMatter, TranscriberNote, Contents, Illustrations, FrontMatter, TranscriberNote, Licence]
         );
-        assert!(held.starts_with("CHAPTER I. Mud") && held.trim_end().ends_with("THE END"), "{parts:?}");
+        assert!(story_text.starts_with("CHAPTER I. Mud") && story_text.trim_end().ends_with("THE END"), "{parts:?}");
         // A note below a heading of its own.
         let text = text.replace("[Transcriber's Note: two", "TRANSCRIBER'S NOTE\n\nTwo").replace("kept.]", "kept.");
-        assert_eq!(kinds_of(&left_out("rain.txt", &text).1), kinds_of(&parts));
+        assert_eq!(kinds_of(&story_and_excluded("rain.txt", &text).1), kinds_of(&parts));
     }
 
     #[test]
@@ -256,11 +263,11 @@ mod tests {
         let text = format!(
             "河灯\n目录\n第一回　看灯\n第二回　听雨\n第三回　过河\n第一回　看灯\n{story}第二回　听雨\n{story}第三回　过河\n{story}"
         );
-        let (held, parts) = left_out("灯.txt", &text);
+        let (story_text, parts) = story_and_excluded("灯.txt", &text);
         assert_eq!(kinds_of(&parts), [FrontMatter, Contents]);
-        assert!(held.starts_with("第一回　看灯\n河上"));
+        assert!(story_text.starts_with("第一回　看灯\n河上"));
         // The same without a heading over the table of contents.
-        let (_, parts) = left_out("灯.txt", &text.replace("目录\n", ""));
+        let (_, parts) = story_and_excluded("灯.txt", &text.replace("目录\n", ""));
         assert_eq!(kinds_of(&parts), [FrontMatter, Contents]);
     }
 
@@ -269,15 +276,17 @@ mod tests {
         let story = "　　河上无风，水车不动。守夜的人都睡了。\n".repeat(60);
         let above = "更多精彩小说请访问 www.example.com\n";
         let below = "　　本书来自 www.example.com 小说下载\n=====\n更多精彩，更多好书，尽在某某书库\n";
-        let (held, parts) = left_out("灯.txt", &format!("{above}第一章 看灯\n{story}第二章 听雨\n{story}{below}"));
+        let (story_text, parts) =
+            story_and_excluded("灯.txt", &format!("{above}第一章 看灯\n{story}第二章 听雨\n{story}{below}"));
         assert_eq!(kinds_of(&parts), [FrontMatter, BackMatter]);
-        assert!(held.starts_with("第一章 看灯") && held.ends_with("都睡了。\n"), "{parts:?}");
-        let (held, parts) = left_out("灯.txt", &format!("{above}{story}{below}"));
+        assert!(story_text.starts_with("第一章 看灯") && story_text.ends_with("都睡了。\n"), "{parts:?}");
+        let (story_text, parts) = story_and_excluded("灯.txt", &format!("{above}{story}{below}"));
         assert_eq!(kinds_of(&parts), [FrontMatter, BackMatter]);
-        assert!(held.starts_with("　　河上") && held.ends_with("都睡了。\n"), "{parts:?}");
+        assert!(story_text.starts_with("　　河上") && story_text.ends_with("都睡了。\n"), "{parts:?}");
         // A story may end with a web address if the address belongs to it.
-        let (held, _) = left_out("灯.txt", &format!("{story}　　他在纸上写下 www.example.com，然后走了。\n"));
-        assert!(held.ends_with("走了。\n"));
+        let (story_text, _) =
+            story_and_excluded("灯.txt", &format!("{story}　　他在纸上写下 www.example.com，然后走了。\n"));
+        assert!(story_text.ends_with("走了。\n"));
     }
 
     #[test]
@@ -286,9 +295,11 @@ mod tests {
         let text = format!(
             "VOLUME I\n\nPREFACE\n\n{prose}PROLOGUE\n\nIt was dry.\n\n{prose}CHAPTER I. Mud\n\n{prose}CHAPTER II. Sun\n\n{prose}"
         );
-        let (held, parts) = left_out("rain.txt", &text);
+        let (story_text, parts) = story_and_excluded("rain.txt", &text);
         assert_eq!(kinds_of(&parts), [FrontMatter], "{parts:?}");
-        assert!(held.starts_with("VOLUME I") && held.contains("It was dry.") && !held.contains("PREFACE"));
+        assert!(
+            story_text.starts_with("VOLUME I") && story_text.contains("It was dry.") && !story_text.contains("PREFACE")
+        );
     }
 
     #[test]
@@ -297,12 +308,12 @@ mod tests {
             "CONTENTS\n\nMud  1\nSun  9\nMoon  12\n\n{}Transcriber’s Note: one comma was mended.\n",
             format!("{}\n\n", PROSE.trim().repeat(6)).repeat(20)
         );
-        let (held, parts) = left_out("rain.txt", &text);
+        let (story_text, parts) = story_and_excluded("rain.txt", &text);
         assert_eq!(kinds_of(&parts), [Contents, TranscriberNote]);
-        assert!(held.starts_with("It rained"));
+        assert!(story_text.starts_with("It rained"));
         let yaml = format!("---\ntitle: Rain\nauthor: Nobody\n---\n\n{PROSE}{PROSE}");
-        let (held, parts) = left_out("rain.md", &yaml);
-        assert!(held.trim_start().starts_with("It rained"), "{held}");
+        let (story_text, parts) = story_and_excluded("rain.md", &yaml);
+        assert!(story_text.trim_start().starts_with("It rained"), "{story_text}");
         assert_eq!(kinds_of(&parts), [FrontMatter]);
     }
 
@@ -313,9 +324,13 @@ mod tests {
             "VOLUME I\n\nCHAPTER I. Mud\n\n{prose}CHAPTER II. Sun\n\n{prose}CONTENTS OF VOLUME II\n\nI. Moon  1\n\nII. Stars  9\n\nIII. Night  12\n\n\
              VOLUME II\n\nCHAPTER I. Moon\n\n{prose}CHAPTER II. Stars\n\n{prose}"
         );
-        let (held, parts) = left_out("rain.txt", &text);
+        let (story_text, parts) = story_and_excluded("rain.txt", &text);
         assert_eq!(kinds_of(&parts), [Contents], "{parts:?}");
-        assert!(!held.contains("III. Night") && held.contains("CHAPTER I. Moon") && held.starts_with("VOLUME I"));
+        assert!(
+            !story_text.contains("III. Night")
+                && story_text.contains("CHAPTER I. Moon")
+                && story_text.starts_with("VOLUME I")
+        );
     }
 
     #[test]
@@ -327,7 +342,7 @@ mod tests {
             "目录学是一门学问。",
             "Copyrighted lies",
         ] {
-            assert_eq!(kind_of_title(line), None, "{line}");
+            assert_eq!(boilerplate_kind_of_title(line), None, "{line}");
         }
         for (line, expected) in [
             ("CONTENTS.", Contents),
@@ -338,7 +353,7 @@ mod tests {
             ("Title Page", FrontMatter),
             ("版权信息", Licence),
         ] {
-            assert_eq!(kind_of_title(line), Some(expected), "{line}");
+            assert_eq!(boilerplate_kind_of_title(line), Some(expected), "{line}");
         }
     }
 }

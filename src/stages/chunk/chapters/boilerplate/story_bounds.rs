@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use super::front_back::{Heads, block_end, heads};
-use super::titles::heading_kind;
+use super::titles::boilerplate_kind_of_heading;
 use crate::schema::BoilerplateKind;
 use crate::stages::chunk::breaks::is_scene_break;
 
@@ -46,7 +46,7 @@ pub(super) fn leading(text: &str, start: usize, end: usize) -> usize {
         }
     }
     for (at, words) in heads(text, start, reach) {
-        let Some(kind) = heading_kind(words).filter(|_| at >= story) else { continue };
+        let Some(kind) = boilerplate_kind_of_heading(words).filter(|_| at >= story) else { continue };
         story = match kind {
             BoilerplateKind::FrontMatter => story,
             kind => block_end(text, at, end, kind),
@@ -82,7 +82,7 @@ pub(super) fn trailing(text: &str, last: usize, end: usize, start: usize) -> usi
         *at > start
             && *at > last
             && matches!(
-                heading_kind(words),
+                boilerplate_kind_of_heading(words),
                 Some(BoilerplateKind::TranscriberNote | BoilerplateKind::Licence | BoilerplateKind::Illustrations)
             )
     });

@@ -7,16 +7,16 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use super::titles::heading_kind;
+use super::titles::boilerplate_kind_of_heading;
 use crate::stages::chunk::breaks::paragraph_ends;
 use crate::stages::chunk::chapters::headings;
 use crate::stages::chunk::chapters::prose::paragraphs;
 use crate::text::is_han;
 
 /// The minimum length of such a text, in bytes. Dedications and mottoes are shorter.
-const LEAST: usize = 400;
+const MIN_LENGTH: usize = 400;
 /// A paragraph shorter than this, in bytes, with words of [`Credits::short`] is a credit.
-const SHORT: usize = 300;
+const MAX_CREDIT_LENGTH: usize = 300;
 
 /// Words by which a paragraph about the making of the book is recognised.
 #[derive(Debug, Deserialize)]
@@ -33,58 +33,58 @@ static CREDITS: LazyLock<Credits> =
 /// Returns the start of the first narrative paragraphs before the first heading, if no heading of boilerplate is above
 /// them.
 pub(super) fn start(text: &str, from: usize, end: usize) -> Option<usize> {
-    let (mut begun, mut told) = (None, 0);
+    let (mut narrative_start, mut length) = (None, 0);
     for (at, paragraph) in paragraphs_before(text, from, end) {
         let first = paragraph.trim_start().lines().next().unwrap_or_default().trim();
-        if headings::candidate(first).is_none() && heading_kind(first).is_some() && told < LEAST {
+        if headings::candidate(first).is_none() && boilerplate_kind_of_heading(first).is_some() && length < MIN_LENGTH {
             return None;
         }
         // An entry of a table of contents may have its summary below it.
         if headings::is_heading(first) {
-            (begun, told) = (None, 0);
-        } else if tells(paragraph.trim()) {
-            begun = begun.or(Some(at));
-            told += paragraph.trim().len();
-        } else if told < LEAST {
-            (begun, told) = (None, 0);
+            (narrative_start, length) = (None, 0);
+        } else if is_narrative(paragraph.trim()) {
+            narrative_start = narrative_start.or(Some(at));
+            length += paragraph.trim().len();
+        } else if length < MIN_LENGTH {
+            (narrative_start, length) = (None, 0);
         }
     }
-    begun.filter(|_| told >= LEAST)
+    narrative_start.filter(|_| length >= MIN_LENGTH)
 }
 
 /// Returns the paragraphs of a range with their offsets. A few lines do not show the width at which they are wrapped,
 /// so Latin text is split at blank lines if there are any.
 fn paragraphs_before(text: &str, from: usize, end: usize) -> Vec<(usize, &str)> {
-    let stretch = &text[from..end];
-    let latin = stretch.chars().filter(|c| is_han(*c)).count() * 4 < stretch.chars().count();
+    let passage = &text[from..end];
+    let latin = passage.chars().filter(|c| is_han(*c)).count() * 4 < passage.chars().count();
     let blank = |line: &str| line.trim().is_empty();
-    if latin && stretch.trim().lines().any(blank) {
+    if latin && passage.trim().lines().any(blank) {
         return paragraphs(text, from, end).collect();
     }
-    let mut begun = from;
+    let mut paragraph_start = from;
     let paragraph = |stop: usize| {
-        let at = std::mem::replace(&mut begun, from + stop);
+        let at = std::mem::replace(&mut paragraph_start, from + stop);
         (at, &text[at..from + stop])
     };
-    paragraph_ends(stretch).into_iter().map(paragraph).collect()
+    paragraph_ends(passage).into_iter().map(paragraph).collect()
 }
 
 /// Whether a paragraph is about how the book was made.
 pub(in crate::stages::chunk::chapters) fn is_credit(words: &str) -> bool {
     let lower = words.to_lowercase();
     let has = |list: &[String]| list.iter().any(|word| lower.contains(word.as_str()));
-    has(&CREDITS.any_length) || (lower.len() < SHORT && has(&CREDITS.short))
+    has(&CREDITS.any_length) || (lower.len() < MAX_CREDIT_LENGTH && has(&CREDITS.short))
 }
 
 /// Whether a paragraph ends like a sentence, and is neither a credit nor a dedication.
-fn tells(words: &str) -> bool {
+fn is_narrative(words: &str) -> bool {
     if !words.ends_with(['.', '!', '?', '”', '"', '’', '。', '！', '？', '」', '』', '．', '…'])
         || headings::is_loud(words)
     {
         return false;
     }
     let dedicates = |words: &str| ["to ", "for ", "by ", "with "].iter().any(|word| words.starts_with(word));
-    let dedication = words.len() < SHORT / 2 && dedicates(&words.to_lowercase());
+    let dedication = words.len() < MAX_CREDIT_LENGTH / 2 && dedicates(&words.to_lowercase());
     !is_credit(words) && !dedication
 }
 
@@ -104,7 +104,7 @@ mod tests {
         let en = "It rained on the weir all that night, and nobody in the mill slept; the wheel stood still.\n\n";
         let zh = "　　河上没有风，水车停了三天，守夜的人都睡不着，只听见水从闸下过去。\n";
         let chapters =
-            |heads: [&str; 3], told: &str| heads.map(|head| format!("{head}\n\n{}", told.repeat(30))).concat();
+            |heads: [&str; 3], prose: &str| heads.map(|head| format!("{head}\n\n{}", prose.repeat(30))).concat();
         let en_book = chapters(["Chapter 1", "Chapter 2", "Chapter 3"], en);
         let zh_book = chapters(["第一章", "第二章", "第三章"], zh);
         for (before, expected) in [

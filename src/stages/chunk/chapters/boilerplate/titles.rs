@@ -12,7 +12,7 @@ static TITLES: LazyLock<BTreeMap<String, BoilerplateKind>> = LazyLock::new(|| {
 });
 
 /// Returns the kind of boilerplate that a title names, by its words.
-pub(in crate::stages::chunk) fn kind_of_title(title: &str) -> Option<BoilerplateKind> {
+pub(in crate::stages::chunk) fn boilerplate_kind_of_title(title: &str) -> Option<BoilerplateKind> {
     if title.len() > 90 {
         return None;
     }
@@ -42,7 +42,7 @@ pub(in crate::stages::chunk) fn kind_of_title(title: &str) -> Option<Boilerplate
 }
 
 /// Returns the kind of boilerplate that a line is a heading of. A bracketed transcriber's note needs no heading.
-pub(super) fn heading_kind(words: &str) -> Option<BoilerplateKind> {
+pub(super) fn boilerplate_kind_of_heading(words: &str) -> Option<BoilerplateKind> {
     let note = words.trim_start_matches(['[', '*', '_', '（', '(', '=', ' ']);
     let lower: String = note.chars().take(24).collect::<String>().to_lowercase();
     if ["transcriber's note", "transcriber’s note", "transcribers' note", "transcribers’ note", "transcriber note"]
@@ -56,5 +56,5 @@ pub(super) fn heading_kind(words: &str) -> Option<BoilerplateKind> {
     if words.len() > 90 || words.contains(speech) {
         return None;
     }
-    kind_of_title(words)
+    boilerplate_kind_of_title(words)
 }

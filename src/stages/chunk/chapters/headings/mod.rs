@@ -12,7 +12,7 @@ pub(in crate::stages::chunk) use ornaments::{bare, is_loud};
 pub(in crate::stages::chunk) use rules::{Room, Strength};
 
 use self::ornaments::{spaced, unbracketed};
-use self::prefilter::{may_begin, may_open, numbered_last};
+use self::prefilter::{is_first_character, numbered_last, starts_like_heading};
 use self::rules::RULES;
 use crate::schema::Level;
 
@@ -37,10 +37,10 @@ pub(in crate::stages::chunk) fn candidate(line: &str) -> Option<Candidate> {
     let line = unbracketed(bare(line));
     // A cheap check first: headings are short and start with few characters.
     let first = line.chars().next()?;
-    if line.len() > 400 || !(may_begin(first) || numbered_last(line)) {
+    if line.len() > 400 || !(is_first_character(first) || numbered_last(line)) {
         return None;
     }
-    if first.is_ascii_alphabetic() && !may_open(line) {
+    if first.is_ascii_alphabetic() && !starts_like_heading(line) {
         return None;
     }
     let loud = || is_loud(line);

@@ -1,5 +1,25 @@
 //! Parses numbers as written in headings: digits, Roman numerals, English words, Chinese numerals.
 
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+static NUMERALS: LazyLock<Numerals> =
+    LazyLock::new(|| toml::from_str(include_str!("numerals.toml")).expect("`numerals.toml` is embedded and tested"));
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Numerals {
+    /// Roman numerals with their values, in descending order.
+    roman: Vec<(String, u32)>,
+    /// English cardinals and ordinals from 1 to 19.
+    ones: Vec<(String, String)>,
+    /// English cardinals and ordinals of the multiples of ten from 20 to 90.
+    tens: Vec<(String, String)>,
+    /// The Chinese digits from 0 to 9, each with its variants.
+    chinese_digits: Vec<String>,
+}
+
 /// Parses a number in any of the forms used in headings. Returns `None` if it is not a number.
 pub(crate) fn number(text: &str) -> Option<u32> {
     let text = text.trim();
@@ -29,22 +49,6 @@ pub(crate) fn digits(text: &str) -> Option<u32> {
     })
 }
 
-const ROMAN: &[(&str, u32)] = &[
-    ("M", 1000),
-    ("CM", 900),
-    ("D", 500),
-    ("CD", 400),
-    ("C", 100),
-    ("XC", 90),
-    ("L", 50),
-    ("XL", 40),
-    ("X", 10),
-    ("IX", 9),
-    ("V", 5),
-    ("IV", 4),
-    ("I", 1),
-];
-
 /// Parses a Roman numeral, upper or lower case. Only the canonical spelling is accepted, to exclude words.
 pub(crate) fn roman(text: &str) -> Option<u32> {
     if text.is_empty() || text.len() > 9 {
@@ -52,14 +56,14 @@ pub(crate) fn roman(text: &str) -> Option<u32> {
     }
     let text = text.to_ascii_uppercase();
     let (mut rest, mut number) = (text.as_str(), 0);
-    for &(sign, value) in ROMAN {
+    for (sign, value) in &NUMERALS.roman {
         let mut times = 0;
-        while let Some(tail) = rest.strip_prefix(sign) {
+        while let Some(tail) = rest.strip_prefix(sign.as_str()) {
             rest = tail;
             number += value;
             times += 1;
         }
-        if times > 3 || (times > 1 && (sign.len() == 2 || matches!(value, 5 | 50 | 500))) {
+        if times > 3 || (times > 1 && (sign.len() == 2 || matches!(*value, 5 | 50 | 500))) {
             return None;
         }
     }
@@ -67,45 +71,12 @@ pub(crate) fn roman(text: &str) -> Option<u32> {
     (rest.is_empty() && number <= 300).then_some(number)
 }
 
-const ONES: &[(&str, &str)] = &[
-    ("one", "first"),
-    ("two", "second"),
-    ("three", "third"),
-    ("four", "fourth"),
-    ("five", "fifth"),
-    ("six", "sixth"),
-    ("seven", "seventh"),
-    ("eight", "eighth"),
-    ("nine", "ninth"),
-    ("ten", "tenth"),
-    ("eleven", "eleventh"),
-    ("twelve", "twelfth"),
-    ("thirteen", "thirteenth"),
-    ("fourteen", "fourteenth"),
-    ("fifteen", "fifteenth"),
-    ("sixteen", "sixteenth"),
-    ("seventeen", "seventeenth"),
-    ("eighteen", "eighteenth"),
-    ("nineteen", "nineteenth"),
-];
-
-const TENS: &[(&str, &str)] = &[
-    ("twenty", "twentieth"),
-    ("thirty", "thirtieth"),
-    ("forty", "fortieth"),
-    ("fifty", "fiftieth"),
-    ("sixty", "sixtieth"),
-    ("seventy", "seventieth"),
-    ("eighty", "eightieth"),
-    ("ninety", "ninetieth"),
-];
-
 /// Parses an English cardinal or ordinal below one thousand, such as `one hundred and twenty-first`.
 pub(crate) fn words(text: &str) -> Option<u32> {
     let text = text.to_lowercase();
     let parts = text.split(['-', ' ', '‐', '–']).filter(|part| !matches!(*part, "" | "the" | "and"));
-    let find = |table: &[(&str, &str)], word: &str| {
-        let at = table.iter().position(|&(cardinal, ordinal)| word == cardinal || word == ordinal)?;
+    let find = |table: &[(String, String)], word: &str| {
+        let at = table.iter().position(|(cardinal, ordinal)| word == cardinal || word == ordinal)?;
         u32::try_from(at + 1).ok()
     };
     // A part must be smaller than this: `one two` is not a number, `twenty one` is.
@@ -115,7 +86,7 @@ pub(crate) fn words(text: &str) -> Option<u32> {
             (number, below) = (number * 100, 100);
             continue;
         }
-        let value = find(ONES, part).or_else(|| find(TENS, part).map(|tens| (tens + 1) * 10))?;
+        let value = find(&NUMERALS.ones, part).or_else(|| find(&NUMERALS.tens, part).map(|tens| (tens + 1) * 10))?;
         if value >= below {
             return None;
         }
@@ -127,7 +98,7 @@ pub(crate) fn words(text: &str) -> Option<u32> {
 
 /// Returns a regular expression for the English number words.
 pub(crate) fn pattern() -> String {
-    let both = ONES.iter().chain(TENS).flat_map(|&(cardinal, ordinal)| [cardinal, ordinal]);
+    let both = NUMERALS.ones.iter().chain(&NUMERALS.tens).flat_map(|(cardinal, ordinal)| [cardinal.as_str(), ordinal]);
     let mut words: Vec<&str> = both.chain(["hundred", "hundredth"]).collect();
     // Longer words first, since an alternation takes the first one that matches.
     words.sort_by_key(|word| std::cmp::Reverse(word.len()));
@@ -140,18 +111,9 @@ pub(crate) fn chinese(text: &str) -> Option<u32> {
     if let Some(number) = digits(text) {
         return Some(number);
     }
-    let digit = |c| match c {
-        '零' | '〇' | '○' => Some(0),
-        '一' | '壹' | '元' => Some(1),
-        '二' | '两' | '兩' | '贰' | '貳' => Some(2),
-        '三' | '叁' | '參' => Some(3),
-        '四' | '肆' => Some(4),
-        '五' | '伍' => Some(5),
-        '六' | '陆' | '陸' => Some(6),
-        '七' | '柒' => Some(7),
-        '八' | '捌' => Some(8),
-        '九' | '玖' => Some(9),
-        _ => None,
+    let digit = |c: char| {
+        let value = NUMERALS.chinese_digits.iter().position(|variants| variants.contains(c))?;
+        u32::try_from(value).ok()
     };
     if text.is_empty() || text.chars().count() > 9 {
         return None;

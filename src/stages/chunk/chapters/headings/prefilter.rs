@@ -9,25 +9,29 @@ use super::numerals;
 use crate::text::is_han;
 
 /// Words that an English heading can start with, in lower case, apart from number words.
-static OPENERS: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
-    let table: Table = toml::from_str(include_str!("openers.toml")).expect("the words are embedded and tested");
-    table.openers.split_whitespace().map(str::to_owned).collect()
-});
+static WORDS: LazyLock<BTreeSet<&str>> = LazyLock::new(|| OPENERS.words.split_whitespace().collect());
+
+static OPENERS: LazyLock<Openers> =
+    LazyLock::new(|| toml::from_str(include_str!("openers.toml")).expect("`openers.toml` is embedded and tested"));
 
 #[derive(Deserialize)]
-struct Table {
-    openers: String,
+#[serde(deny_unknown_fields)]
+struct Openers {
+    /// Words that an English heading can start with, separated by whitespace.
+    words: String,
+    /// Characters that a heading can start with, apart from ASCII and full-width digits.
+    first_characters: String,
 }
 
-/// Whether the first word allows an English line to be a heading: one of [`OPENERS`] or a number. Saves running the
+/// Whether the first word allows an English line to be a heading: one of [`WORDS`] or a number. Saves running the
 /// patterns on most lines.
-pub(super) fn may_open(line: &str) -> bool {
+pub(super) fn starts_like_heading(line: &str) -> bool {
     let end = line.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(line.len());
     let word = &line[..end];
     word.len() <= 16
         && (word.bytes().all(|byte| matches!(byte, b'I' | b'V' | b'X' | b'L' | b'C'))
             || word.len() == 1
-            || OPENERS.contains(&word.to_ascii_lowercase())
+            || WORDS.contains(word.to_ascii_lowercase().as_str())
             || numerals::words(word).is_some()
             || is_glued(word))
 }
@@ -47,11 +51,10 @@ pub(super) fn numbered_last(line: &str) -> bool {
 }
 
 /// Whether any heading can start with this character.
-pub(super) fn may_begin(c: char) -> bool {
+pub(super) fn is_first_character(c: char) -> bool {
     c.is_ascii_digit()
         || c.is_ascii_uppercase()
         || matches!(c, 'a'..='f' | 'l' | 'n' | 'o' | 'p' | 's' | 't' | 'v')
         || ('０'..='９').contains(&c)
-        || "「『《<＜#§①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳ⅠⅡⅢⅣⅤⅥⅦⅧⅨⅩⅪⅫ壹贰貳叁參肆伍陆陸柒捌玖拾第其幕间間断斷外卷楔引序章VＶ余餘最终敘叙开開尾終终大自原代总總新初再重译譯编編英小弁例绪緒导導题題献獻前凡緣缘後后跋附作内內完正番上中下【〔（([一二三四五六七八九十百〇零"
-            .contains(c)
+        || OPENERS.first_characters.contains(c)
 }

@@ -8,7 +8,7 @@ mod rule_filter;
 
 use self::contents_filter::{without_contents, without_half_titles, without_summaries};
 use self::numbering::in_sequence;
-use self::rule_filter::of_one_rule;
+use self::rule_filter::keep_one_sequence;
 use super::candidates::Heading;
 use super::headings::Strength;
 use super::levels::{opens_chapter, rank};
@@ -16,12 +16,12 @@ use super::lines::Lines;
 use crate::schema::Level;
 
 /// Returns the candidates that are headings.
-pub(super) fn stand(mut found: Vec<Heading>, lines: &Lines) -> Vec<Heading> {
+pub(super) fn headings_in_sequence(mut found: Vec<Heading>, lines: &Lines) -> Vec<Heading> {
     number_halves(&mut found);
     let found = of_strength(found);
     let found = without_contents(found, lines);
     let found = without_summaries(found, lines);
-    let found = of_one_rule(found, lines);
+    let found = keep_one_sequence(found, lines);
     let found = in_sequence(&found, lines);
     without_notes(without_half_titles(found, lines))
 }

@@ -64,10 +64,10 @@ pub(super) fn in_sequence(found: &[Heading], lines: &Lines) -> Vec<Heading> {
         let higher = rank(candidate.level) < rank(Level::Chapter);
         let number = candidate.number;
         let gap = |step: u32| last.zip(next).is_some_and(|(last, next)| next == last + step);
-        let in_place = number.zip(last).is_none_or(|(number, last)| follows(last, number));
+        let in_sequence = number.zip(last).is_none_or(|(number, last)| follows(last, number));
         let below_part = kept.last().is_some_and(|before| rank(before.candidate.level) < 2);
-        let stands = match candidate.strength {
-            Strength::Strong if higher || number.is_none() || in_place => true,
+        let is_kept = match candidate.strength {
+            Strength::Strong if higher || number.is_none() || in_sequence => true,
             // The number is a misprint if the count continues after it with one number left out.
             Strength::Strong if gap(2) => true,
             // A repeated number is still a heading below a new part or on another level.
@@ -75,7 +75,7 @@ pub(super) fn in_sequence(found: &[Heading], lines: &Lines) -> Vec<Heading> {
                 since
                     || last_level != Some(candidate.level)
                     || doubled.contains(&at)
-                    || kept.last().is_some_and(|before| another(before, heading, lines))
+                    || kept.last().is_some_and(|before| opens_another_text(before, heading, lines))
             }
             // A mention of a chapter, if the count continues as if it were not there.
             Strength::Strong => below_part || !gap(1),
@@ -93,13 +93,13 @@ pub(super) fn in_sequence(found: &[Heading], lines: &Lines) -> Vec<Heading> {
                 None => false,
             },
         };
-        if !stands {
+        if !is_kept {
             continue;
         }
         since |= higher;
         if !higher && number.is_some() {
             (last_level, since) = (Some(candidate.level), false);
-            last = if !in_place && gap(2) { last.map(|last| last + 1) } else { number };
+            last = if !in_sequence && gap(2) { last.map(|last| last + 1) } else { number };
         }
         kept.push(heading.clone());
     }
@@ -121,10 +121,10 @@ fn doubled(found: &[Heading], lines: &Lines) -> BTreeSet<usize> {
         let [first, second] = *run else { continue };
         let (before, heading) = (&found[first], &found[second]);
         let end = found.get(second + 1).map_or(lines.len(), |next| next.line);
-        let told = lines.between(before.last, heading.line).min(lines.between(heading.last, end)) >= LEAST;
+        let has_text = lines.between(before.last, heading.line).min(lines.between(heading.last, end)) >= MIN_TEXT;
         let titled = before.candidate.titled || heading.candidate.titled;
         let mentioned = lines.paragraph(heading.last + 1, end).starts_with(char::is_lowercase);
-        if told && !titled && !mentioned {
+        if has_text && !titled && !mentioned {
             doubled.insert(second);
         }
     }
@@ -132,15 +132,15 @@ fn doubled(found: &[Heading], lines: &Lines) -> BTreeSet<usize> {
 }
 
 /// The minimum length of the text of two headings with the same number, in bytes.
-const LEAST: usize = 600;
+const MIN_TEXT: usize = 600;
 
 /// Whether two headings with the same number open different texts, such as the halves of a chapter: the titles differ.
-fn another(before: &Heading, heading: &Heading, lines: &Lines) -> bool {
+fn opens_another_text(before: &Heading, heading: &Heading, lines: &Lines) -> bool {
     let (first, second) = (letters(&before.title), letters(&heading.title));
     heading.candidate.titled
         && before.candidate.titled
         && before.candidate.rule == heading.candidate.rule
-        && lines.between(before.last, heading.line) >= LEAST
+        && lines.between(before.last, heading.line) >= MIN_TEXT
         // A running page header may be shorter than the heading, but never longer.
         && !first.starts_with(&second)
 }

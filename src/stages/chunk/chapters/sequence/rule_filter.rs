@@ -12,15 +12,15 @@ use crate::text::is_han;
 
 /// Returns the indexes of a rule's headings with consecutive numbers, restarting at each 1.
 fn chain(found: &[Heading], rule: usize) -> Vec<usize> {
-    let (mut places, mut last) = (Vec::new(), 0);
+    let (mut indexes, mut last) = (Vec::new(), 0);
     for (at, heading) in found.iter().enumerate() {
         let Some(number) = heading.candidate.number.filter(|_| is_of(heading, rule)) else { continue };
         if number == 1 || follows(last, number) {
-            places.push(at);
+            indexes.push(at);
             last = number;
         }
     }
-    places
+    indexes
 }
 
 fn is_of(heading: &Heading, rule: usize) -> bool {
@@ -28,9 +28,9 @@ fn is_of(heading: &Heading, rule: usize) -> bool {
 }
 
 /// Whether a rule's numbers are page numbers: the text before many of them breaks off inside a sentence.
-fn are_pages(found: &[Heading], rule: usize, lines: &Lines) -> bool {
+fn are_page_numbers(found: &[Heading], rule: usize, lines: &Lines) -> bool {
     /// Fewer may be chance.
-    const LEAST: usize = 6;
+    const MIN_NUMBERS: usize = 6;
     let (mut numbers, mut broken) = (0_usize, 0_usize);
     for heading in found.iter().filter(|heading| is_of(heading, rule)) {
         let before = (heading.line.saturating_sub(4)..heading.line).rev().find(|at| !lines.is_blank(*at));
@@ -44,23 +44,23 @@ fn are_pages(found: &[Heading], rule: usize, lines: &Lines) -> bool {
             before.is_some_and(|at| lines.at(at).ends_with(letter) && (goes_on || lines.at(at).len() > 40)),
         );
     }
-    numbers >= LEAST && broken * 4 > numbers
+    numbers >= MIN_NUMBERS && broken * 4 > numbers
 }
 
 /// Keeps only the longest of the sequences that need one, so that page numbers do not mix with chapters. If one
 /// sequence contains another, the outer opens parts, or the inner opens sections.
-pub(super) fn of_one_rule(mut found: Vec<Heading>, lines: &Lines) -> Vec<Heading> {
+pub(super) fn keep_one_sequence(mut found: Vec<Heading>, lines: &Lines) -> Vec<Heading> {
     let sequence = |heading: &&Heading| heading.candidate.strength == Strength::Sequence;
     let rules: BTreeSet<usize> = found.iter().filter(sequence).map(|heading| heading.candidate.rule).collect();
-    let pages = |rule: &usize| are_pages(&found, *rule, lines);
+    let pages = |rule: &usize| are_page_numbers(&found, *rule, lines);
     let chains: Vec<(usize, Vec<usize>)> =
         rules.iter().filter(|rule| !pages(rule)).map(|rule| (*rule, chain(&found, *rule))).collect();
     // On equal lengths, the later rule.
-    let best = chains.iter().filter(|(_, places)| places.len() >= 2).max_by_key(|(_, places)| places.len());
-    let Some((mut best, inner)) = best.map(|(rule, places)| (*rule, places.as_slice())) else {
+    let best = chains.iter().filter(|(_, indexes)| indexes.len() >= 2).max_by_key(|(_, indexes)| indexes.len());
+    let Some((mut best, inner)) = best.map(|(rule, indexes)| (*rule, indexes.as_slice())) else {
         return found.into_iter().filter(|heading| heading.candidate.strength != Strength::Sequence).collect();
     };
-    for (rule, outer) in chains.iter().filter(|(rule, places)| *rule != best && places.len() >= 2) {
+    for (rule, outer) in chains.iter().filter(|(rule, indexes)| *rule != best && indexes.len() >= 2) {
         match nest(&found, outer, inner, lines) {
             Nest::Sections => {
                 best = *rule;
@@ -91,23 +91,23 @@ enum Nest {
 }
 
 fn nest(found: &[Heading], outer: &[usize], inner: &[usize], lines: &Lines) -> Nest {
-    let (mut holding, mut restarting, mut straight) = (0_usize, 0_usize, 0_usize);
+    let (mut containing, mut restarting, mut adjacent) = (0_usize, 0_usize, 0_usize);
     for (nth, &at) in outer.iter().enumerate() {
         let end = outer.get(nth + 1).copied().unwrap_or(found.len());
-        let within = &inner[inner.partition_point(|place| *place < at)..];
-        let Some(&first) = within.first().filter(|place| **place < end) else { continue };
-        holding += 1;
+        let within = &inner[inner.partition_point(|index| *index < at)..];
+        let Some(&first) = within.first().filter(|index| **index < end) else { continue };
+        containing += 1;
         restarting += usize::from(found[first].candidate.number == Some(1));
-        straight += usize::from(first == at + 1 && is_bare(found, at, lines));
+        adjacent += usize::from(first == at + 1 && is_bare(found, at, lines));
     }
-    let all_straight = straight == outer.len();
+    let all_adjacent = adjacent == outer.len();
     let titled = outer.iter().all(|at| found[*at].candidate.titled);
     let before = inner.first().is_some_and(|first| *first < outer[0]);
-    if before || holding == 0 {
+    if before || containing == 0 {
         Nest::Apart
-    } else if restarting * 2 > holding && (titled || !all_straight) {
+    } else if restarting * 2 > containing && (titled || !all_adjacent) {
         Nest::Sections
-    } else if all_straight {
+    } else if all_adjacent {
         Nest::Parts
     } else {
         Nest::Apart

@@ -17,9 +17,9 @@ use crate::text::{
 };
 
 static PHRASES: LazyLock<ByLanguage<Phrases>> =
-    LazyLock::new(|| toml::from_str(include_str!("select.toml")).expect("`offline.toml` is embedded and tested"));
+    LazyLock::new(|| toml::from_str(include_str!("judge.toml")).expect("`judge.toml` is embedded and tested"));
 
-/// The judge's sentences in a language.
+/// The judge's sentences and statistics in a language. Tables by dimension have an entry `other` for all other codes.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Phrases {
@@ -27,12 +27,21 @@ struct Phrases {
     context: BTreeMap<String, String>,
     measure: BTreeMap<String, String>,
     comparison: BTreeMap<String, String>,
+    context_score: BTreeMap<String, Distribution>,
 }
 
-impl Phrases {
-    fn of<'a>(table: &'a BTreeMap<String, String>, code: &str) -> &'a str {
-        table.get(code).unwrap_or_else(|| &table["other"])
-    }
+/// Mean and standard deviation of a context score, measured on conversations of the shipped characters in scenes of the
+/// shipped books. Standardizing makes the dimensions comparable even though their word lists differ in length.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Distribution {
+    mean: f64,
+    deviation: f64,
+}
+
+/// Returns the entry for a dimension.
+fn entry<'a, T>(table: &'a BTreeMap<String, T>, code: &str) -> &'a T {
+    table.get(code).unwrap_or_else(|| &table["other"])
 }
 
 /// Maximum difference of context scores that chance can overcome, in standard deviations.
@@ -61,7 +70,7 @@ fn judge(ask: &Judge, offline: &mut Offline<'_>) -> Judgement {
     // Without evidence for the dimension in the context, give a neutral reason.
     let reason = if context.calls_for(code) > 0.3 { code } else { "other" };
     let dimension_reason = match quote {
-        Some(quote) => Phrases::of(&phrases.context, reason).replace("{quote}", &quote),
+        Some(quote) => entry(&phrases.context, reason).replace("{quote}", &quote),
         None => phrases.opening.clone(),
     };
     let (first, second) = (context.measure(&ask.first, code), context.measure(&ask.second, code));
@@ -87,7 +96,7 @@ fn score(difference: f64) -> u8 {
 /// Describes the counts and the other criteria that made a difference.
 fn compare(phrases: &Phrases, name: &str, code: &str, first: &Measure, second: &Measure) -> String {
     let text = &phrases.comparison;
-    let measure = Phrases::of(&phrases.measure, code);
+    let measure = entry(&phrases.measure, code);
     let mut told = vec![if first.shown + second.shown == 0 {
         // The Chinese measure word 处 needs a number before it.
         text["neither"].replace("{measure}", measure.trim_start_matches('处'))
@@ -203,8 +212,8 @@ impl<'a> Context<'a> {
             "PA" => near(SpeechMarker::Feeling) + near(SpeechMarker::Thanks) + near(SpeechMarker::Anger),
             _ => return 0.0,
         };
-        let (usual, spread) = usual(code, self.ask.language);
-        ((score - usual) / spread).clamp(-1.0, 2.5)
+        let Distribution { mean, deviation } = *entry(&PHRASES.get(self.ask.language).context_score, code);
+        ((score - mean) / deviation).clamp(-1.0, 2.5)
     }
 
     fn measure(&self, reply: &str, code: &str) -> Measure {
@@ -258,23 +267,6 @@ impl<'a> Context<'a> {
             float(reply.intersection(&line).count()) / float(reply.len().min(line.len()).max(12))
         };
         self.ask.lines.iter().map(share).fold(0.0, f64::max)
-    }
-}
-
-/// Returns mean and standard deviation of a context score, measured on conversations of the shipped characters in
-/// scenes of the shipped books. Standardizing makes the dimensions comparable even though their word lists differ in
-/// length.
-const fn usual(code: &str, language: Language) -> (f64, f64) {
-    match (language, code.as_bytes()) {
-        (Language::En, b"CR") => (0.6, 0.6),
-        (Language::En, b"FR") => (0.65, 0.8),
-        (Language::En, b"RR") => (0.45, 1.0),
-        (Language::En, b"CA") => (0.8, 0.35),
-        (Language::Zh, b"CR") => (1.3, 0.9),
-        (Language::Zh, b"FR") => (1.0, 1.05),
-        (Language::Zh, b"RR") => (0.35, 0.75),
-        (Language::Zh, b"CA") => (0.6, 0.28),
-        _ => (0.25, 0.5),
     }
 }
 
