@@ -14,8 +14,10 @@ use super::error::RunError;
 use super::summary::{AskSummary, Calls, FaultCounts, RunOptions, Summary, Tokens};
 use crate::config::{Loaded, ModelEntry};
 use crate::event::{Event, Reporter};
-use crate::llm::{AskError, Price, Session, Usage};
+use crate::llm::{Ask as _, AskError, Price, Session, Usage};
 use crate::schema::{Reject, Stage};
+use crate::stages::extract::DescribeScene;
+use crate::stages::simulate::Rate;
 use crate::store::{self, JournalView, RunFolder, StoreError};
 
 /// Interval at which a run writes its status.
@@ -317,7 +319,7 @@ fn prices(configuration: &str) -> BTreeMap<String, Option<Price>> {
 
 /// Estimates the rows so far from the asks that are answered once per row.
 fn so_far(asks: &[AskSummary]) -> BTreeMap<String, u64> {
-    let rows = [("extract/describe", "scenes"), ("simulate/rate", "conversations")].map(|(name, config)| {
+    let rows = [(DescribeScene::NAME, "scenes"), (Rate::NAME, "conversations")].map(|(name, config)| {
         let answered = asks.iter().filter(|ask| ask.ask == name).map(|ask| ask.calls.made + ask.calls.journal);
         (config.to_owned(), answered.sum())
     });

@@ -20,7 +20,7 @@ use futures::future::BoxFuture;
 use serde::{Serialize, Serializer};
 use tokio::sync::watch;
 
-use self::journal_stats::{LATENCY, Measured};
+use self::journal_stats::{JournalStats, assumed_latency};
 use super::error::RunError;
 use super::summary::RunOptions;
 use crate::config::{Loaded, ModelEntry};
@@ -139,7 +139,7 @@ pub fn forecast(loaded: Loaded, options: &ForecastOptions, reporter: Arc<dyn Rep
         view => Some(view?),
     };
     let measured =
-        Arc::new(journal.as_ref().map_or_else(|| Ok(Measured::default()), |view| Measured::of(view, &loaded))?);
+        Arc::new(journal.as_ref().map_or_else(|| Ok(JournalStats::default()), |view| JournalStats::of(view, &loaded))?);
     let spent = journal.as_ref().map(|view| view.paid().clone()).unwrap_or_default();
     let (latency, statistics) = (options.latency, Arc::clone(&measured));
     let dry_run = Arc::new(DryRun::new(move |model, ask| statistics.expected(model, ask, latency)));
@@ -167,8 +167,8 @@ pub fn forecast(loaded: Loaded, options: &ForecastOptions, reporter: Arc<dyn Rep
     let paid = accounts.iter().map(|account| account.kept.usd).try_fold(0.0, |sum, usd| Some(sum + usd?));
     Ok(Forecast {
         run,
-        latency_s: (options.latency.is_some() || !measured.tells_latency())
-            .then(|| options.latency.unwrap_or(LATENCY).as_secs_f64()),
+        latency_s: (options.latency.is_some() || !measured.has_latency())
+            .then(|| options.latency.unwrap_or_else(assumed_latency).as_secs_f64()),
         budget: budget(&loaded, &total, &spent),
         stages: clock.stages(&asks),
         wall_s: dry_run.now().as_secs_f64(),
@@ -179,7 +179,7 @@ pub fn forecast(loaded: Loaded, options: &ForecastOptions, reporter: Arc<dyn Rep
     })
 }
 
-fn ask(account: &Account, loaded: &Loaded, measured: &Measured) -> AskForecast {
+fn ask(account: &Account, loaded: &Loaded, measured: &JournalStats) -> AskForecast {
     let Account { model, totals, kept, .. } = account;
     let entry = &loaded.file.models[model];
     let (price, served) = (entry.price(), matches!(entry, ModelEntry::OpenAi(_)));
