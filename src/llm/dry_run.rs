@@ -12,9 +12,8 @@ use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
-use super::pricing::Usage;
-use super::throttle::address::Limits;
-use super::usage::part;
+use super::throttle::address_limits::ConfiguredLimits;
+use super::usage::{Usage, part};
 
 /// Expected cost of one ask to a model.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -63,19 +62,19 @@ struct State {
     came: u64,
     /// Amount of work that the runtime of the tasks does not see.
     busy: u64,
-    models: BTreeMap<String, RateLimiter>,
+    models: BTreeMap<String, ServerClock>,
 }
 
 /// When a model may be called.
-struct RateLimiter {
-    places: Arc<Semaphore>,
+struct ServerClock {
+    slots: Arc<Semaphore>,
     next_request: Duration,
     next_token: Duration,
 }
 
 impl std::fmt::Debug for DryRun {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Rehearsal").field("now", &self.now()).finish_non_exhaustive()
+        f.debug_struct("DryRun").field("now", &self.now()).finish_non_exhaustive()
     }
 }
 
@@ -115,32 +114,32 @@ impl DryRun {
     }
 
     /// Waits like a request: for its turn within the rate limits, for the concurrency limit, and for its reply.
-    pub(super) async fn pass(&self, model: &str, limits: Limits, usage: &Usage, latency: Duration) {
-        let (places, turn) = self.turn(model, limits, usage);
+    pub(super) async fn pass(&self, model: &str, limits: ConfiguredLimits, usage: &Usage, latency: Duration) {
+        let (slots, turn) = self.turn(model, limits, usage);
         self.wait(turn).await;
-        let _place = places.acquire_owned().await.expect("the semaphore is never closed");
+        let _slot = slots.acquire_owned().await.expect("the semaphore is never closed");
         let end = self.now() + latency;
         self.wait(end).await;
     }
 
     /// Returns the semaphore of a model, and when its limits allow a request to start.
-    fn turn(&self, model: &str, limits: Limits, usage: &Usage) -> (Arc<Semaphore>, Duration) {
+    fn turn(&self, model: &str, limits: ConfiguredLimits, usage: &Usage) -> (Arc<Semaphore>, Duration) {
         let mut state = self.state();
         let now = state.now;
-        let pace = state.models.entry(model.to_owned()).or_insert_with(|| RateLimiter {
-            places: Arc::new(Semaphore::new(limits.concurrency.clamp(1, Semaphore::MAX_PERMITS))),
+        let clock = state.models.entry(model.to_owned()).or_insert_with(|| ServerClock {
+            slots: Arc::new(Semaphore::new(limits.concurrency.clamp(1, Semaphore::MAX_PERMITS))),
             next_request: now,
             next_token: now,
         });
-        let turn = now.max(pace.next_request).max(pace.next_token);
+        let turn = now.max(clock.next_request).max(clock.next_token);
         if let Some(most) = limits.requests_per_minute {
-            pace.next_request = turn + Duration::from_mins(1) / most.max(1);
+            clock.next_request = turn + Duration::from_mins(1) / most.max(1);
         }
         if let Some(most) = limits.tokens_per_minute {
             let tokens = u32::try_from(usage.prompt + usage.completion).unwrap_or(u32::MAX);
-            pace.next_token = turn + Duration::from_mins(1).mul_f64(f64::from(tokens) / f64::from(most.max(1)));
+            clock.next_token = turn + Duration::from_mins(1).mul_f64(f64::from(tokens) / f64::from(most.max(1)));
         }
-        (Arc::clone(&pace.places), turn)
+        (Arc::clone(&clock.slots), turn)
     }
 
     async fn wait(&self, until: Duration) {
@@ -184,7 +183,7 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     /// Returns how long a number of concurrent calls takes.
-    fn elapsed(calls: u32, limits: Limits, usage: Usage) -> Duration {
+    fn elapsed(calls: u32, limits: ConfiguredLimits, usage: Usage) -> Duration {
         let expected = Expected { latency: SECOND, prompt_ratio: 1.0, completion: None, least: 0, reasks: 0.0 };
         let dry_run = Arc::new(DryRun::new(move |_, _| expected));
         let clock = Arc::clone(&dry_run);
@@ -204,15 +203,15 @@ mod tests {
 
     #[test]
     fn simulated_time_follows_concurrency_and_rate_limits() {
-        let open = Limits { concurrency: 4, requests_per_minute: None, tokens_per_minute: None };
+        let open = ConfiguredLimits { concurrency: 4, requests_per_minute: None, tokens_per_minute: None };
         let usage = Usage { prompt: 90, completion: 10, ..Usage::default() };
         assert_eq!(elapsed(1, open, usage), SECOND);
         assert_eq!(elapsed(12, open, usage), 3 * SECOND);
         assert_eq!(elapsed(13, open, usage), 4 * SECOND);
         // Twelve starts half a second apart, and the last reply.
-        let slow = Limits { requests_per_minute: Some(120), ..open };
+        let slow = ConfiguredLimits { requests_per_minute: Some(120), ..open };
         assert_eq!(elapsed(12, slow, usage), Duration::from_millis(6500));
-        let few = Limits { tokens_per_minute: Some(6000), ..open };
+        let few = ConfiguredLimits { tokens_per_minute: Some(6000), ..open };
         assert_eq!(elapsed(6, few, usage), 6 * SECOND);
     }
 

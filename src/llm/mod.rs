@@ -5,7 +5,6 @@
 //! This module does not depend on stages, files or environment variables.
 
 mod ask;
-mod budget;
 mod dry_run;
 mod error;
 mod language;
@@ -14,9 +13,7 @@ mod memory;
 mod model;
 mod offline;
 mod openai;
-mod pricing;
 mod record;
-mod reply;
 mod secret;
 mod session;
 mod throttle;
@@ -24,18 +21,16 @@ mod tokens;
 mod usage;
 
 pub use ask::{Ask, Shape, schema_of};
-pub use budget::Budget;
 pub use dry_run::{DryRun, Expected};
 pub use error::{AskError, HttpFault, ReplyFault};
 pub use model::{Model, Sampling};
 pub use offline::{Offline, OfflineAnswer, OfflineOptions};
 pub use openai::{BaseUrl, Endpoint, Probe, Schemas, ServedOptions, probe};
-pub use pricing::{Price, Usage};
 pub use record::{Answered, Journal, JournalError, Record, Reply, Request};
 pub use secret::Secret;
 pub use session::Session;
 pub use tokens::{Tokenizer, estimate_tokens};
-pub use usage::{Account, Totals, UsageTracker, part};
+pub use usage::{Account, Budget, Price, Totals, Usage, UsageTracker, part};
 
 pub(crate) use tokens::Estimate;
 

@@ -6,7 +6,7 @@ use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::pricing::Usage;
+use super::usage::Usage;
 use crate::schema::Message;
 
 /// A request in canonical form, before it is adapted to a server.

@@ -42,23 +42,13 @@ const ALLOWED_IMPORTS: &[(&str, &str)] = &[
 ];
 
 /// Groups of modules that still import each other. To be emptied.
-const ALLOWED_CYCLES: &[&[&str]] = &[
-    &["attribution::english", "attribution::english::dialogue::evidence"],
-    &[
-        "llm::model",
-        "llm::openai::address",
-        "llm::openai::client",
-        "llm::openai::endpoint",
-        "llm::openai::exchange",
-        "llm::openai::served_options",
-    ],
-];
+const ALLOWED_CYCLES: &[&[&str]] = &[];
 
 /// Files that are still longer than `MAX_LINES`. To be emptied.
-const ALLOWED_LONG: &[&str] = &["offline/simulate/line_scoring.rs"];
+const ALLOWED_LONG: &[&str] = &[];
 
 /// Folders that still have more than `MAX_ENTRIES` entries. To be emptied.
-const ALLOWED_FULL: &[&str] = &["cli/commands", "llm", "stages/instruct"];
+const ALLOWED_FULL: &[&str] = &["cli/commands", "stages/instruct"];
 
 /// A source file. Files of test modules are not included.
 struct Source {

@@ -14,15 +14,15 @@ use super::exchange::TIMED_OUT;
 use super::request_format::Form;
 use super::retry::{Verdict, is_long, wait};
 use super::schema_support::Schemas;
-use crate::llm::budget::Weight;
 use crate::llm::error::{AskError, HttpFault};
-use crate::llm::pricing::Usage;
 use crate::llm::record::{Reply, Request};
 use crate::llm::session::{BudgetReservation, SingleFlight};
-use crate::llm::throttle::address::{AddressChange, Limits, Reaction, RequestEnd};
+use crate::llm::throttle::address_limits::{AddressChange, ConfiguredLimits, Reaction, RequestEnd};
 use crate::llm::throttle::scheduler::{AddressEvent, Permit, Scheduler};
 use crate::llm::throttle::stall_detector::WORTH_TELLING;
 use crate::llm::tokens::estimate_tokens;
+use crate::llm::usage::Usage;
+use crate::llm::usage::budget::Weight;
 
 /// A call fails after this many rate-limit rejections per allowed try while other calls are accepted.
 const REFUSALS_PER_TRY: u32 = 10;
@@ -196,11 +196,11 @@ impl Client {
                     // While an address is closed, the scheduler makes the whole queue wait.
                     (then == Reaction::Nothing).then(|| wait(self.endpoint.backoff, refused, failure.retry_after, seed))
                 }
-                Verdict::Reform => match form.after(request, &failure.says) {
+                Verdict::Reform => match form.after(request, &failure.error_text) {
                     Some(next) => {
                         tracing::debug!(model = self.name, ask, fault = %source, "retrying with another request format");
                         form = next;
-                        keep_form &= !Form::is_about_one_schema(&failure.says);
+                        keep_form &= !Form::is_about_one_schema(&failure.error_text);
                         None
                     }
                     None => return Err(AskError::Permanent { model: model(), source }),
@@ -245,11 +245,11 @@ impl Client {
     }
 
     /// Returns the configured limits, summed over all addresses.
-    pub(crate) fn limits(&self) -> Limits {
+    pub(crate) fn limits(&self) -> ConfiguredLimits {
         let limits = self.endpoint.limits();
         let addresses = u32::try_from(self.addresses.len()).unwrap_or(u32::MAX);
         let all = |limit: Option<u32>| limit.map(|limit| limit.saturating_mul(addresses));
-        Limits {
+        ConfiguredLimits {
             requests_per_minute: all(limits.requests_per_minute),
             tokens_per_minute: all(limits.tokens_per_minute),
             ..limits

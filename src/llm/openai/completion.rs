@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use crate::llm::pricing::Usage;
 use crate::llm::record::{Reply, Request};
 use crate::llm::tokens::estimate_tokens;
+use crate::llm::usage::Usage;
 
 /// Parses the reply and the usage; the error says what is missing.
 pub(crate) fn read(body: &Value, request: &Request) -> Result<(Reply, Usage), String> {

@@ -6,7 +6,7 @@ use reqwest::Url;
 
 use super::served_options::ServedOptions;
 use crate::llm::secret::Secret;
-use crate::llm::throttle::address::Limits;
+use crate::llm::throttle::address_limits::ConfiguredLimits;
 
 /// Connection settings of a served model.
 #[derive(Clone)]
@@ -40,8 +40,8 @@ impl Endpoint {
     }
 
     /// Returns the configured limits.
-    pub(crate) const fn limits(&self) -> Limits {
-        Limits {
+    pub(crate) const fn limits(&self) -> ConfiguredLimits {
+        ConfiguredLimits {
             concurrency: self.options.concurrency as usize,
             requests_per_minute: self.options.requests_per_minute,
             tokens_per_minute: self.options.tokens_per_minute,

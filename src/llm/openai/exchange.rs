@@ -12,11 +12,11 @@ use super::endpoint::Endpoint;
 use super::lenient_json::without_lone_surrogates;
 use super::retry::{Failure, retry_after, words};
 use crate::llm::error::HttpFault;
-use crate::llm::pricing::Usage;
 use crate::llm::record::{Reply, Request};
-use crate::llm::throttle::address::QuotaHeaders;
+use crate::llm::throttle::address_limits::QuotaHeaders;
 use crate::llm::throttle::rate_limiter::reset_of;
 use crate::llm::throttle::scheduler::Permit;
+use crate::llm::usage::Usage;
 
 /// Limit on the size of a response in bytes, to protect memory; no chat completion is longer.
 const LONGEST_BODY: usize = 64 << 20;
@@ -89,7 +89,7 @@ impl Address {
 
     fn refused(&self, endpoint: &Endpoint, status: u16, body: &str, retry_after: Option<Duration>) -> Failure {
         let value: Value = serde_json::from_str(&without_lone_surrogates(body)).unwrap_or_default();
-        let says = if value.is_object() { words(&value) } else { body.to_lowercase() };
+        let error_text = if value.is_object() { words(&value) } else { body.to_lowercase() };
         let message = value["error"]["message"].as_str().or_else(|| value["error"].as_str()).unwrap_or(body);
         let message = endpoint.redact(message);
         let mut shown: String = message.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -106,7 +106,7 @@ impl Address {
             _ => "request_refused",
         };
         let fault = HttpFault::Status { status, url: self.shown.clone(), body: shown };
-        Failure { fault, retry_after, says, kind }
+        Failure { fault, retry_after, error_text, kind }
     }
 }
 

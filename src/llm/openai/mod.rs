@@ -4,6 +4,7 @@ mod address;
 pub(crate) mod client;
 mod completion;
 mod endpoint;
+mod error_texts;
 mod exchange;
 pub(crate) mod lenient_json;
 mod probe;

@@ -13,11 +13,11 @@ use super::endpoint::Endpoint;
 use super::lenient_json::json_of;
 use super::schema_support::Schemas;
 use super::served_options::ServedOptions;
-use crate::llm::budget::{Budget, Weight};
 use crate::llm::error::AskError;
-use crate::llm::model::Sampling;
+use crate::llm::model::sampling::Sampling;
 use crate::llm::record::{Answered, Journal, JournalError, Record, Request};
 use crate::llm::session::Session;
+use crate::llm::usage::budget::{Budget, Weight};
 use crate::prompt::Prompts;
 use crate::schema::Message;
 

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
+use super::error_texts::ERROR_TEXTS;
 use super::schema_support::Schemas;
 use crate::llm::language::language_of;
 use crate::llm::record::Request;
@@ -120,43 +121,37 @@ impl Form {
     }
 
     /// Returns the format to try next after an error with this text; `None` if no other format can help.
-    pub(crate) fn after(self, request: &Request, says: &str) -> Option<Self> {
-        let any = |words: &[&str]| words.iter().any(|word| says.contains(word));
-        if any(&["response_format", "json_schema", "json_object", "structured output", "grammar"])
-            && !request.schema.is_null()
-        {
+    pub(crate) fn after(self, request: &Request, error: &str) -> Option<Self> {
+        let texts = &ERROR_TEXTS.format;
+        if texts.schema.matches(error) && !request.schema.is_null() {
             match self.format {
                 Format::Schema => return Some(Self { format: Format::Object, ..self }),
                 Format::Object => return Some(Self { format: Format::Words, ..self }),
                 Format::Words => {}
             }
         }
-        let unknown =
-            any(&["unsupported", "not supported", "unrecognized", "unknown", "extra", "max_completion_tokens"]);
-        if says.contains("max_tokens")
-            && unknown
+        if texts.length_key.matches(error)
+            && texts.length_key_rejected.matches(error)
             && !self.new_length_key
             && request.sampling.get("max_tokens").is_some()
         {
             return Some(Self { new_length_key: true, ..self });
         }
         let answered = request.messages.iter().any(|message| message.role == Role::Assistant);
-        let wanted = any(&["missing", "required", "must", "passed back", "expected"]);
-        if says.contains("reasoning_content") && wanted && answered && !self.reasoning {
+        if texts.reasoning.matches(error) && texts.reasoning_required.matches(error) && answered && !self.reasoning {
             return Some(Self { reasoning: true, ..self });
         }
-        let refused = any(&["not support", "unsupported", "only user and assistant", "must alternate", "invalid role"]);
         let has_system = request.messages.iter().any(|message| message.role == Role::System);
-        if refused && any(&["system", "role"]) && self.system && has_system {
+        if texts.system_rejected.matches(error) && texts.system.matches(error) && self.system && has_system {
             return Some(Self { system: false, ..self });
         }
-        let names_seed = says.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == "seed");
+        let names_seed = error.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == texts.seed);
         (names_seed && self.seed).then_some(Self { seed: false, ..self })
     }
 
     /// Whether an error is about a particular schema, so that the format need not change for other schemas.
-    pub(crate) fn is_about_one_schema(says: &str) -> bool {
-        says.contains("invalid schema") || says.contains("invalid_json_schema")
+    pub(crate) fn is_about_one_schema(error: &str) -> bool {
+        ERROR_TEXTS.one_schema.matches(error)
     }
 }
 
@@ -242,13 +237,13 @@ mod tests {
     #[test]
     fn reasoning_is_returned_to_servers_that_require_it() {
         let mut request = request(Value::Null, Value::Null);
-        let says = "the reasoning_content in the thinking mode must be passed back to the api";
-        assert_eq!(Form::from_byte(0).after(&request, says), None, "there is no reply yet");
+        let error = "the reasoning_content in the thinking mode must be passed back to the api";
+        assert_eq!(Form::from_byte(0).after(&request, error), None, "there is no reply yet");
         for (answer, again) in [("earlier", "went on"), ("好。", "再答。"), ("{", "more")] {
             request.messages.extend([Message::assistant(answer), Message::user(again)]);
         }
-        let form = Form::from_byte(0).after(&request, says).expect("another form");
-        assert_eq!((form.byte(), form.after(&request, says)), (32, None));
+        let form = Form::from_byte(0).after(&request, error).expect("another form");
+        assert_eq!((form.byte(), form.after(&request, error)), (32, None));
         let thoughts = [Some("想了想".to_owned()), None];
         let body = form.body(&request, "a/b", 7, false, &thoughts);
         let given: Vec<&Value> = [2, 4, 6].map(|place| &body["messages"][place]["reasoning_content"]).to_vec();
@@ -271,7 +266,7 @@ mod tests {
         let request = request(json!({"type": "object"}), Value::Null);
         let mut form = Form::from_byte(Form::FIRST);
         assert_eq!(form.body(&request, "a/b", 7, false, &[])["response_format"]["json_schema"]["name"], "a_b");
-        for (says, key, value) in [
+        for (error, key, value) in [
             (
                 "'response_format' of type 'json_schema' is unsupported",
                 "response_format",
@@ -282,15 +277,15 @@ mod tests {
             ("extra inputs: \"body\" \"seed\"", "seed", Value::Null),
         ] {
             let before = form;
-            form = form.after(&request, says).expect(says);
-            assert!(form.byte() > before.byte(), "{says}");
+            form = form.after(&request, error).expect(error);
+            assert!(form.byte() > before.byte(), "{error}");
             assert_eq!(Form::from_byte(form.byte()), form);
             let body = form.body(&request, "a/b", 7, false, &[]);
-            assert_eq!(body.get(key).unwrap_or(&Value::Null), &value, "{says}");
+            assert_eq!(body.get(key).unwrap_or(&Value::Null), &value, "{error}");
             assert!(body["messages"][1]["content"].as_str().unwrap().ends_with("内容：\n{\"type\":\"object\"}"));
         }
-        let says = "'messages[0].role' does not support 'system' with this model";
-        form = form.after(&request, says).expect(says);
+        let error = "'messages[0].role' does not support 'system' with this model";
+        form = form.after(&request, error).expect(error);
         let messages = form.body(&request, "a/b", 7, false, &[])["messages"].clone();
         assert_eq!(messages.as_array().map(Vec::len), Some(1));
         assert!(

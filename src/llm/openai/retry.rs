@@ -5,44 +5,13 @@ use std::time::Duration;
 use rand::RngExt as _;
 use serde_json::Value;
 
+use super::error_texts::ERROR_TEXTS;
 use crate::llm::error::HttpFault;
 use crate::llm::throttle::circuit_breaker::PATIENCE;
 use crate::seed::seeded;
 
 /// Maximum wait before a try, regardless of what the server asks for.
 const LONGEST_WAIT: Duration = Duration::from_mins(1);
-
-/// Error texts for a request that is too long for the model or for the token rate limit.
-const TOO_LONG: &[&str] = &[
-    "context length",
-    "context_length",
-    "context size",
-    "context window",
-    "contextwindowexceeded",
-    "exceed_context",
-    "prompt is too long",
-    "request too large",
-];
-
-/// Error texts for a request stopped by a content filter.
-const FILTERED: &[&str] =
-    &["content_filter", "content_policy", "contentpolicyviolation", "content management", "moderation", "flagged"];
-
-/// Error texts for an exhausted quota, for which waiting does not help.
-const USED_UP: &[&str] = &["insufficient_quota", "insufficient quota", "exceeded your current quota", "billing"];
-
-/// Error texts of a status 400 after which no request can succeed: unknown model, unknown key (`LiteLLM` looks up keys
-/// in a database), or exhausted budget.
-const HOPELESS: &[&str] = &[
-    "model_not_found",
-    "model not found",
-    "invalid model",
-    "unknown model",
-    "not a valid model",
-    "no_db_connection",
-    "budget_exceeded",
-    "budget has been exceeded",
-];
 
 /// A request without a completion.
 #[derive(Debug)]
@@ -52,7 +21,7 @@ pub(crate) struct Failure {
     /// How long the server asks to wait.
     pub(crate) retry_after: Option<Duration>,
     /// Error text of the server in lower case, for [`Failure::verdict`].
-    pub(crate) says: String,
+    pub(crate) error_text: String,
     /// Kind of failure in the usage statistics.
     pub(crate) kind: &'static str,
 }
@@ -79,21 +48,21 @@ pub(crate) enum Verdict {
 impl Failure {
     /// Creates a failure without an error text from the server.
     pub(crate) const fn of(kind: &'static str, fault: HttpFault) -> Self {
-        Self { fault, retry_after: None, says: String::new(), kind }
+        Self { fault, retry_after: None, error_text: String::new(), kind }
     }
 
     /// Classifies the failure by its status, and by the error text where a status is ambiguous.
     pub(crate) fn verdict(&self) -> Verdict {
-        let says = |words: &[&str]| words.iter().any(|word| self.says.contains(word));
+        let (texts, error) = (&*ERROR_TEXTS, self.error_text.as_str());
         let HttpFault::Status { status, .. } = self.fault else { return Verdict::Retry };
         match status {
-            400 | 413 | 422 | 429 | 500 if says(TOO_LONG) => Verdict::TooLong,
-            400 | 403 if says(FILTERED) => Verdict::Filtered,
-            402 | 429 if says(USED_UP) => Verdict::Unusable,
-            400 if says(HOPELESS) => Verdict::Unusable,
+            400 | 413 | 422 | 429 | 500 if texts.too_long.matches(error) => Verdict::TooLong,
+            400 | 403 if texts.filtered.matches(error) => Verdict::Filtered,
+            402 | 429 if texts.quota_exhausted.matches(error) => Verdict::Unusable,
+            400 if texts.unusable.matches(error) => Verdict::Unusable,
             429 => Verdict::Slower,
             // Some servers report an error of the chat template as an internal error.
-            500 if says(&["system role", "roles must alternate"]) => Verdict::Reform,
+            500 if texts.roles_rejected.matches(error) => Verdict::Reform,
             408 | 409 | 425 | 500 | 502..=599 => Verdict::Retry,
             300..=399 | 401..=405 | 501 => Verdict::Unusable,
             400 | 422 => Verdict::Reform,
@@ -151,9 +120,9 @@ mod tests {
 
     use super::*;
 
-    fn status(status: u16, says: &str) -> Failure {
+    fn status(status: u16, error_text: &str) -> Failure {
         let fault = HttpFault::Status { status, url: String::new(), body: String::new() };
-        Failure { fault, retry_after: None, says: says.to_owned(), kind: "" }
+        Failure { fault, retry_after: None, error_text: error_text.to_owned(), kind: "" }
     }
 
     #[test]
@@ -165,7 +134,7 @@ mod tests {
 
     #[test]
     fn each_status_has_its_verdict() {
-        for (code, says, verdict) in [
+        for (code, error_text, verdict) in [
             (429, "rate limit reached", Verdict::Slower),
             (429, "insufficient_quota", Verdict::Unusable),
             (402, "insufficient credits", Verdict::Unusable),
@@ -189,7 +158,7 @@ mod tests {
             (400, "/chat/completions: invalid model name passed in model=x", Verdict::Unusable),
             (400, "no connected db. no_db_connection", Verdict::Unusable),
         ] {
-            assert_eq!(status(code, says).verdict(), verdict, "{code} {says}");
+            assert_eq!(status(code, error_text).verdict(), verdict, "{code} {error_text}");
         }
     }
 

@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::llm::model::Sampling;
-use crate::llm::pricing::Price;
+use crate::llm::model::sampling::Sampling;
+use crate::llm::usage::Price;
 
 /// Settings of a model on a server, as in the pipeline file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -6,10 +6,10 @@ use std::sync::{Mutex, PoisonError};
 
 use tokio::sync::Notify;
 
-use crate::llm::budget::{Budget, Room, Weight};
 use crate::llm::error::AskError;
-use crate::llm::pricing::{Price, Usage};
 use crate::llm::record::Journal;
+use crate::llm::usage::budget::{Budget, Room, Weight};
+use crate::llm::usage::{Price, Usage};
 
 /// Enforces the budget of a run, which counts what earlier processes have paid for.
 #[derive(Debug)]

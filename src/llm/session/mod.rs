@@ -11,11 +11,9 @@ use jsonschema::Validator;
 use serde_json::Value;
 use tokio::sync::watch;
 
-use super::budget::Budget;
 use super::dry_run::DryRun;
-use super::pricing::Price;
 use super::record::Journal;
-use super::usage::UsageTracker;
+use super::usage::{Budget, Price, UsageTracker};
 use crate::prompt::Prompts;
 use crate::schema::Draw;
 use budget_guard::BudgetGuard;

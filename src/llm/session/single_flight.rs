@@ -8,8 +8,8 @@ use tokio::sync::OwnedMutexGuard;
 
 use super::Session;
 use super::budget_guard::BudgetReservation;
-use crate::llm::budget::Weight;
 use crate::llm::error::AskError;
+use crate::llm::usage::budget::Weight;
 
 /// The keys of the calls in flight.
 pub(super) type Flights = Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>;

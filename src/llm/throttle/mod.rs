@@ -1,6 +1,6 @@
 //! When a request may be sent, and to which address: scheduling, rate and concurrency limits, circuit breaker.
 
-pub(crate) mod address;
+pub(crate) mod address_limits;
 pub(crate) mod circuit_breaker;
 mod concurrency_limit;
 mod rate_estimator;

@@ -10,7 +10,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use super::address::{Address, AddressChange, Limits, QuotaHeaders, Reaction, RequestEnd, Start};
+use super::address_limits::{
+    AddressChange, AddressLimits, ConfiguredLimits, QuotaHeaders, Reaction, RequestEnd, Start,
+};
 
 /// Position of a call in the queue, kept over its tries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,7 +49,7 @@ pub(crate) struct Scheduler {
 
 #[derive(Debug)]
 struct State {
-    addresses: Vec<Address>,
+    addresses: Vec<AddressLimits>,
     queue: BTreeMap<QueuePosition, Arc<Notify>>,
     arrived: u64,
     in_flight: usize,
@@ -58,10 +60,11 @@ struct State {
 
 impl Scheduler {
     /// Creates a scheduler for this many addresses.
-    pub(crate) fn new(addresses: usize, limits: Limits) -> Self {
+    pub(crate) fn new(addresses: usize, limits: ConfiguredLimits) -> Self {
         let now = Instant::now();
         let most = limits.concurrency.max(1);
-        let addresses = std::iter::repeat_with(|| Address::new(most, limits, now)).take(addresses.max(1)).collect();
+        let addresses =
+            std::iter::repeat_with(|| AddressLimits::new(most, limits, now)).take(addresses.max(1)).collect();
         let state = State {
             addresses,
             queue: BTreeMap::new(),
@@ -82,7 +85,7 @@ impl Scheduler {
 
     /// Whether requests are weighed by tokens.
     pub(crate) fn weighs(&self) -> bool {
-        self.state().addresses.iter().any(super::address::Address::weighs)
+        self.state().addresses.iter().any(AddressLimits::weighs)
     }
 
     /// Whether any address has ever answered.
@@ -220,7 +223,7 @@ impl Permit<'_> {
         let is_unreached = change.is_none() && is_first && end != RequestEnd::Answered;
         address.was_reported |= is_unreached;
         let change = if is_unreached { Some(AddressChange::Unreached) } else { change };
-        if then == Reaction::GiveUp && !state.addresses.iter().all(super::address::Address::is_parked) {
+        if then == Reaction::GiveUp && !state.addresses.iter().all(AddressLimits::is_parked) {
             then = Reaction::Queue;
         }
         let waiting = state.queue.len() + usize::from(end != RequestEnd::Answered);
@@ -268,7 +271,7 @@ mod tests {
     use super::*;
 
     fn scheduler(addresses: usize, concurrency: usize) -> Scheduler {
-        Scheduler::new(addresses, Limits { concurrency, ..Limits::default() })
+        Scheduler::new(addresses, ConfiguredLimits { concurrency, ..ConfiguredLimits::default() })
     }
 
     /// Starts a new call without tokens.
@@ -350,7 +353,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_configured_token_limit_is_kept_and_corrected_by_actual_usage() {
-        let limits = Limits { concurrency: 100, tokens_per_minute: Some(60_000), ..Limits::default() };
+        let limits =
+            ConfiguredLimits { concurrency: 100, tokens_per_minute: Some(60_000), ..ConfiguredLimits::default() };
         let scheduler = Scheduler::new(1, limits);
         assert!(scheduler.weighs());
         let begun = Instant::now();

@@ -6,10 +6,11 @@ use std::collections::BTreeSet;
 use super::phrases::is_named;
 use super::question_kinds::{QuestionKind, asked};
 use super::semantic_fields::fields_of;
+use super::word_lists::words_of;
 use crate::schema::{Language, Line};
 use crate::text::{
-    SpeechMarker, Topic, asks, content_words, count_speech_markers, float, is_title, pair_likeness, pairs, plain,
-    sentences, spoken, topics,
+    SpeechMarker, Topic, asks, content_words, count_speech_markers, float, is_title, letters_and_digits,
+    pair_similarity, pairs, sentences, spoken, topics,
 };
 
 /// Minimum similarity at which two utterances count as the same.
@@ -147,14 +148,14 @@ impl<'a> ConversationView<'a> {
         let parts = sentences(text);
         // Two adjacent short sentences are noticed even if each alone is not.
         let twos = parts.windows(2).map(<[&str]>::concat);
-        let letters = pairs(&plain(spoken(text)));
+        let letters = pairs(&letters_and_digits(spoken(text)));
         self.said.iter().any(|said| is_alike(&letters, &said.pairs, SAME))
             || parts.iter().any(|sentence| self.is_sentence_said(sentence))
             || twos.into_iter().any(|two| self.has(&two))
     }
 
     fn is_sentence_said(&self, sentence: &str) -> bool {
-        let plain = plain(sentence);
+        let plain = letters_and_digits(sentence);
         let length = plain.chars().count();
         // A speaker's own sentences must not be repeated even if short, except for a word or two.
         if length * 2 >= self.noticed() && self.said.iter().any(|said| said.own && said.whole.contains(&plain)) {
@@ -169,14 +170,14 @@ impl<'a> ConversationView<'a> {
 
     /// Returns whether these words, the fixed part of a phrase, occur in the history.
     pub(super) fn has(&self, words: &str) -> bool {
-        let plain = plain(words);
+        let plain = letters_and_digits(words);
         plain.chars().count() >= self.noticed().div_ceil(2) && self.said.iter().any(|said| said.plain.contains(&plain))
     }
 
     /// Returns the greatest similarity of a text to any utterance of the history.
     pub(super) fn nearest(&self, text: &str) -> f64 {
-        let pairs = pairs(&plain(spoken(text)));
-        self.said.iter().map(|said| pair_likeness(&pairs, &said.pairs)).fold(0.0, f64::max)
+        let pairs = pairs(&letters_and_digits(spoken(text)));
+        self.said.iter().map(|said| pair_similarity(&pairs, &said.pairs)).fold(0.0, f64::max)
     }
 
     /// Returns the minimum length, in characters, of a phrase that is noticed when repeated.
@@ -197,18 +198,19 @@ impl<'a> ConversationView<'a> {
 
     /// Returns the things that a text mentions, except names of participants and nouns of the engine's own phrases.
     pub(super) fn things(&self, text: &str) -> Vec<Topic> {
+        let words = words_of(self.language);
         let mut topics = topics(text, self.language);
         let person = |noun: &str| self.people().any(|person| mentions(noun, person) || person.contains(noun));
         topics.retain(|topic| !is_named(&topic.noun, self.language) && !person(&topic.noun));
         if self.language == Language::Zh {
-            topics.retain(|topic| !topic.noun.ends_with(['月', '秋', '午', '至', '夕', '夜', '日', '年', '天']));
+            topics.retain(|topic| !topic.noun.ends_with(&words.time_endings[..]));
         }
         if self.language == Language::En {
             // A thing has an article or possessive and no `of` after it; this excludes `not that alike`, `no good` and
             // `a quarter of an hour`.
             let lower = text.to_lowercase().replace('’', "'");
             let told = |noun: &str| {
-                ["the", "a", "an", "my", "your", "his", "her", "our", "their"].iter().any(|article| {
+                words.determiners.iter().any(|article| {
                     let phrase = format!("{article} {noun}");
                     lower.match_indices(&phrase).any(|(at, _)| {
                         let before = lower[..at].chars().next_back().is_none_or(|c| !c.is_alphanumeric());
@@ -221,8 +223,10 @@ impl<'a> ConversationView<'a> {
             let verb = |noun: &str| noun.contains(' ') && noun.ends_with('s') && !noun.ends_with("ss");
             // `A lady energetic`: a trailing adjective is not a thing.
             let quality = |noun: &str| {
-                QUALITIES.iter().any(|ending| noun.ends_with(ending))
-                    || noun.rsplit(' ').next().is_some_and(|word| noun.contains(' ') && STATES.contains(&word))
+                words.adjective_endings.iter().any(|ending| noun.ends_with(ending.as_str()))
+                    || noun
+                        .rsplit_once(' ')
+                        .is_some_and(|(_, last)| words.words_after_things.iter().any(|word| word == last))
             };
             topics.retain(|topic| told(&topic.noun) && !verb(&topic.noun) && !quality(&topic.noun));
         }
@@ -237,15 +241,16 @@ impl<'a> ConversationView<'a> {
 
 /// Returns whether two texts have at least this similarity. Texts of very different lengths are not compared.
 fn is_alike(a: &[(char, char)], b: &[(char, char)], least: f64) -> bool {
-    2.0 * float(a.len().min(b.len())) >= least * float(a.len() + b.len()) && pair_likeness(a, b) >= least
+    2.0 * float(a.len().min(b.len())) >= least * float(a.len() + b.len()) && pair_similarity(a, b) >= least
 }
 
 impl Said {
     fn new(content: &str, own: bool) -> Self {
         let speech = spoken(content);
-        let plain = plain(speech);
-        let sentences = sentences(speech).into_iter().map(|sentence| pairs(&crate::text::plain(sentence))).collect();
-        let whole = crate::text::sentences(speech).into_iter().map(crate::text::plain).collect();
+        let plain = letters_and_digits(speech);
+        let sentences =
+            sentences(speech).into_iter().map(|sentence| pairs(&crate::text::letters_and_digits(sentence))).collect();
+        let whole = crate::text::sentences(speech).into_iter().map(crate::text::letters_and_digits).collect();
         Self { own, pairs: pairs(&plain), plain, whole, sentences }
     }
 }
@@ -267,17 +272,6 @@ pub(super) fn mentions(text: &str, name: &str) -> bool {
         .filter(|part| part.starts_with(char::is_uppercase) && !is_title(part) && part.chars().count() > 2)
         .any(|part| words.contains(part.to_lowercase().trim_matches(|c: char| !c.is_alphanumeric())))
 }
-
-/// Endings of adjectives.
-const QUALITIES: [&str; 8] = ["etic", "ous", "ful", "ive", "able", "ible", "less", "ish"];
-
-/// Words after a noun that are not part of a thing: `it makes my food cold`, `a quarter past nine`.
-const STATES: [&str; 12] =
-    ["cold", "warm", "hot", "wet", "dry", "past", "late", "early", "clean", "full", "empty", "half"];
-
-/// Epithets before a name that are part of the form of address.
-const EPITHETS: [&str; 14] =
-    ["long", "short", "black", "white", "red", "old", "young", "big", "little", "blind", "deaf", "poor", "fat", "holy"];
 
 /// Returns the form of address for a name: title and last name, otherwise the first name. None for common nouns.
 pub(super) fn address(name: &str) -> Option<String> {
@@ -303,7 +297,7 @@ pub(super) fn address(name: &str) -> Option<String> {
         }
         Some(last) if is_title(first) => Some(format!("{} {last}", case(first))),
         // `Long John` is addressed in full, never as `Long`.
-        Some(_) if EPITHETS.contains(&first.to_lowercase().as_str()) => Some(parts.join(" ")),
+        Some(_) if words_of(Language::En).epithets.contains(&first.to_lowercase()) => Some(parts.join(" ")),
         _ => Some(case(first)),
     }
 }

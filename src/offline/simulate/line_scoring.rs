@@ -1,111 +1,16 @@
-//! A speaker's own lines: truncated, stripped of vocatives of absent people, and scored against the conversation.
+//! Scores a speaker's own lines against the conversation.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 
 use super::conversation::{ConversationView, mentions};
+use super::line_candidates::{LineCandidate, length};
 use super::semantic_fields::fields_of;
-use super::vocatives::{bare, without_vocatives};
+use super::vocatives::bare;
+use super::word_lists::{WORD_LISTS, words_of};
 use crate::schema::Language;
 use crate::text::{
     SpeechMarker, asks, content_words, count_speech_markers, float, is_han, is_sentence_opener, is_title, sentences,
-    spoken,
 };
-
-/// A line, or a part of one, that can be used as a reply.
-#[derive(Debug, Clone)]
-pub(super) struct LineCandidate {
-    /// The text of the reply.
-    pub(super) text: String,
-    /// Index of its line.
-    pub(super) line: usize,
-    /// Whether it begins in the middle of its line.
-    pub(super) later: bool,
-    /// Whether its line continues after it.
-    pub(super) cut: bool,
-    /// Whether it addresses an absent person whose name was removed.
-    pub(super) lost_vocative: bool,
-}
-
-/// Returns the candidates among the lines: parts of at most `most` sentences that were not said before, without
-/// vocatives of absent people. With `parted`, beginnings of lines are candidates, too.
-pub(super) fn candidates<'a>(
-    lines: impl Iterator<Item = (usize, &'a str)>,
-    names: &BTreeSet<String>,
-    most: usize,
-    parted: bool,
-    conversation: &ConversationView<'_>,
-) -> Vec<LineCandidate> {
-    let mut candidates = Vec::new();
-    for (at, line) in lines {
-        let (parts, lost_vocative) = without_vocatives(spoken(line), names, conversation);
-        for window in windows(parts.len(), most, parted) {
-            let (start, cut) = (window.start, parted && window.end < parts.len());
-            let window = &parts[window];
-            let mut text = window.join(if conversation.language == Language::En { " " } else { "" });
-            close(&mut text, conversation.language);
-            // Skip text that is read aloud or quoted: it addresses no one present.
-            let closes = [".’", "!’", "?’"].iter().any(|end| text.contains(end)) && !text.contains('‘');
-            let reads = closes || text.starts_with(['‘', '“', '「', '『']);
-            if length(&text) >= 2 && !reads && !conversation.is_said(&text) {
-                let to_you = text.contains(['你', '您']) || has_any(&text, &["you", "your", "you’re", "you’ve"]);
-                candidates.push(LineCandidate {
-                    text,
-                    line: at,
-                    later: start > 0,
-                    cut,
-                    lost_vocative: lost_vocative && to_you,
-                });
-            }
-        }
-    }
-    candidates
-}
-
-/// Returns the ranges of sentences of a line that can be used on their own.
-fn windows(parts: usize, most: usize, parted: bool) -> impl Iterator<Item = Range<usize>> {
-    let most = most.max(1);
-    let starts = parts.saturating_sub(most);
-    let whole = (0..=starts).step_by(most).map(move |start| start..parts.min(start + most));
-    let ends = if parted { parts.min(most) } else { 1 };
-    whole.chain((1..ends).map(|end| 0..end))
-}
-
-/// Returns whether a text contains one of these English words.
-fn has_any(text: &str, words: &[&str]) -> bool {
-    text.split(|c: char| !(c.is_alphanumeric() || c == '’'))
-        .any(|word| words.iter().any(|own| word.eq_ignore_ascii_case(own)))
-}
-
-/// Returns the length of a text in words; two Han characters count as one word.
-pub(super) fn length(text: &str) -> usize {
-    let han = text.chars().filter(|c| is_han(*c)).count();
-    let words = text.split_whitespace().filter(|word| word.chars().any(|c| c.is_alphanumeric() && !is_han(c))).count();
-    words + han.div_ceil(2)
-}
-
-/// Ensures final punctuation and removes unpaired quotation marks.
-pub(super) fn close(text: &mut String, language: Language) {
-    for (open, shut) in [('“', '”'), ('「', '」'), ('『', '』'), ('‘', '’')] {
-        let count = |mark| text.chars().filter(|c| *c == mark).count();
-        // In English, the closing mark is also the apostrophe.
-        let apostrophe = shut == '’' && language == Language::En;
-        if count(open) != count(shut) && !apostrophe {
-            text.retain(|c| c != open && c != shut);
-        }
-    }
-    let kept =
-        text.trim_end_matches(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | ':' | '，' | '；' | '：' | '、'));
-    text.truncate(kept.len());
-    let broken = text.trim_end_matches(['—', '-', '–', '─']);
-    if broken.len() < text.len() {
-        text.truncate(broken.len());
-        text.push_str(if language == Language::En { "…" } else { "……" });
-    } else if !text.trim_end_matches('’').ends_with(['.', '!', '?', '…', '。', '！', '？', '”', '」', '』'])
-    {
-        text.push(if language == Language::En { '.' } else { '。' });
-    }
-}
 
 /// Bonus for a line that answers the question asked.
 const ANSWERS: f64 = 0.5;
@@ -265,14 +170,12 @@ impl<'a> LineScorer<'a> {
 
     /// Returns whether a text refers to a third person whom neither it nor the previous utterance names.
     fn is_of_somebody(&self, text: &str) -> bool {
+        let pronouns = &words_of(self.conversation.language).third_person;
         let third = |text: &str| match self.conversation.language {
-            Language::En => text.split(|c: char| !c.is_alphanumeric()).any(|word| {
-                matches!(
-                    word.to_lowercase().as_str(),
-                    "he" | "she" | "him" | "her" | "his" | "hers" | "they" | "them" | "their"
-                )
-            }),
-            Language::Zh => text.contains(['他', '她']),
+            Language::En => {
+                text.split(|c: char| !c.is_alphanumeric()).any(|word| pronouns.contains(&word.to_lowercase()))
+            }
+            Language::Zh => pronouns.iter().any(|pronoun| text.contains(pronoun.as_str())),
         };
         let named = |text: &str| {
             third(text)
@@ -287,16 +190,12 @@ impl<'a> LineScorer<'a> {
     /// Returns whether a sentence begins with a reference that only its original context explains: a pronoun without
     /// antecedent, or a title that no one present has.
     fn points(&self, sentence: &str) -> bool {
-        const ENGLISH: &[&str] = &[
-            "he", "she", "it", "they", "him", "her", "them", "this", "these", "those", "he's", "she's", "it's",
-            "they're", "he'd", "she'd", "it'd", "they'd", "he'll", "she'll", "it'll", "they'll", "you're", "hold",
-            "put", "take", "mind", "give", "bring", "that", "that's", "there", "there's", "then",
-        ];
-        const CHINESE: &[&str] = &["他", "她", "它", "这", "這", "那", "此", "其"];
+        let openers = &words_of(self.conversation.language).context_openers;
         match self.conversation.language {
             Language::En => {
                 let word = sentence.split_whitespace().next().unwrap_or_default().to_lowercase().replace('’', "'");
-                ENGLISH.contains(&word.trim_matches(|c: char| !c.is_alphanumeric() && c != '\''))
+                let word = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '\'');
+                openers.iter().any(|opener| opener == word)
             }
             Language::Zh => {
                 let head: String = sentence.chars().take(4).collect();
@@ -306,7 +205,7 @@ impl<'a> LineScorer<'a> {
                         && is_title(&head)
                         && !self.conversation.people().any(|person| mentions(&head, person) || person.contains(&head))
                 });
-                called || CHINESE.iter().any(|word| sentence.starts_with(word))
+                called || openers.iter().any(|opener| sentence.starts_with(opener.as_str()))
             }
         }
     }
@@ -356,30 +255,23 @@ fn absent(text: &str, conversation: &ConversationView<'_>) -> Vec<String> {
 
 /// Returns whether a text begins with a word that only begins answers.
 fn answers(text: &str, language: Language) -> bool {
-    const ENGLISH: &[&str] = &["yes", "no", "both", "neither", "aye", "nay", "not", "none", "only", "because", "to"];
-    const CHINESE: &[&str] = &["不", "没", "没有", "是", "有", "对", "行", "不行", "非也", "自然", "可不是", "正是"];
     let head = text.split([',', '.', '!', '?', '，', '。', '！', '？', '…']).next().unwrap_or_default().trim();
-    match language {
-        Language::En => {
-            let word = head.split_whitespace().next().unwrap_or_default().to_lowercase();
-            ENGLISH.contains(&word.as_str())
-        }
-        Language::Zh => CHINESE.contains(&head),
-    }
+    let opener = match language {
+        Language::En => head.split_whitespace().next().unwrap_or_default().to_lowercase(),
+        Language::Zh => head.to_owned(),
+    };
+    words_of(language).answer_openers.contains(&opener)
 }
 
 /// Returns whether a text begins with a fragment that depends on a preceding sentence.
 fn is_scrap(text: &str, language: Language) -> bool {
-    const HEADS: &[&str] = &[
-        "if", "where", "which", "who", "whose", "when", "than", "up", "on", "in", "at", "with", "like", "as", "for",
-        "from", "and", "but", "or", "nor", "so",
-    ];
     let parts = sentences(text);
     let Some(first) = parts.first().filter(|first| !asks(first)) else { return false };
     match language {
         Language::En => {
             let head = first.split_whitespace().next().unwrap_or_default().to_lowercase();
-            length(first) < 3 || (HEADS.contains(&head.trim_matches(',')) && !first.contains([',', ';']))
+            let depends = words_of(language).fragment_openers.iter().any(|opener| opener == head.trim_matches(','));
+            length(first) < 3 || (depends && !first.contains([',', ';']))
         }
         Language::Zh => first.chars().filter(|c| is_han(*c)).count() < 4,
     }
@@ -398,10 +290,8 @@ fn hash(seed: u64, text: &str) -> u64 {
 /// Returns whether a part of a line depends on the part before it: its first sentence has one or two words, or it
 /// begins with a conjunction.
 fn leans(text: &str) -> bool {
-    const TIES: &[&str] =
-        &["And ", "But ", "Or ", "Because ", "So ", "Nor ", "也", "又", "就", "可", "但", "所以", "因为", "因為"];
     let scrap = sentences(text).first().is_some_and(|first| length(first) < 3);
-    scrap || TIES.iter().any(|tie| text.starts_with(tie))
+    scrap || WORD_LISTS.conjunctions.iter().any(|conjunction| text.starts_with(conjunction.as_str()))
 }
 
 #[cfg(test)]
@@ -481,38 +371,5 @@ mod tests {
             .knowing(["信服祁勉堂，怕聂崇礼，疼邬小满。"].into_iter());
         assert_eq!(scorer.strangers("聂崇礼不会答应的。"), 1);
         assert_eq!(scorer.strangers("祁勉堂不会答应的，邬小满也不会。"), 0);
-    }
-
-    #[test]
-    fn a_line_can_be_cut_after_a_complete_sentence() {
-        for (language, line, first) in [
-            (Language::En, "The mud is worse. Keep moving.", "The mud is worse."),
-            (Language::Zh, "泥比水难走。别站着。", "泥比水难走。"),
-        ] {
-            let conversation = ConversationView::new(language, "X", ["Y"].into_iter(), "", &[]);
-            let texts = |parted: bool| -> Vec<String> {
-                let found = candidates([(0, line)].into_iter(), &BTreeSet::new(), 3, parted, &conversation);
-                found.into_iter().map(|candidate| candidate.text).collect()
-            };
-            assert_eq!(texts(false), [line]);
-            assert_eq!(texts(true), [line, first]);
-        }
-    }
-
-    #[test]
-    fn texts_end_with_punctuation() {
-        for (text, language, expected) in [
-            ("It’s two liars, and what I wondered was—", Language::En, "It’s two liars, and what I wondered was…"),
-            ("Sweep,", Language::En, "Sweep."),
-            ("“Sweep", Language::En, "Sweep."),
-            ("再算，", Language::Zh, "再算。"),
-            ("再算。’", Language::Zh, "再算。"),
-            ("‘再算。’", Language::Zh, "‘再算。’"),
-            ("我本想——", Language::Zh, "我本想……"),
-        ] {
-            let mut closed = text.to_owned();
-            close(&mut closed, language);
-            assert_eq!(closed, expected);
-        }
     }
 }

@@ -5,14 +5,16 @@
 //! ask and the seeded generator; no file access, no state.
 
 mod conversation;
+mod conversation_rating;
 mod dialogue_position;
 mod director;
+mod line_candidates;
 mod line_scoring;
 mod phrase_choice;
 mod phrases;
 mod question_kinds;
-mod rating;
 mod replies;
 mod reply_assembly;
 mod semantic_fields;
 mod vocatives;
+mod word_lists;

@@ -17,6 +17,9 @@ static KINDS: LazyLock<ByLanguage<Vec<QuestionKind>>> = LazyLock::new(|| {
 pub(super) struct QuestionKind {
     /// Its name in the table.
     name: String,
+    /// Whether its words count anywhere in the question. English words of other kinds count only at the start of a clause.
+    #[serde(default)]
+    anywhere: bool,
     /// Words that identify the question, separated by `|`; empty for the fallback kind.
     asked: String,
     /// Words that identify an answer, separated by `|`.
@@ -27,9 +30,6 @@ pub(super) struct QuestionKind {
     #[serde(default)]
     pub(super) lead: Vec<String>,
 }
-
-/// Kinds whose words count anywhere in the question. English words of other kinds count only at the start of a clause.
-const ANYWHERE: [&str; 4] = ["feeling", "opinion", "recall", "turn"];
 
 /// Returns the kind of the question with which a text ends. None if its last sentence is not a question.
 pub(super) fn asked(text: &str, language: Language) -> Option<&'static QuestionKind> {
@@ -45,8 +45,7 @@ pub(super) fn asked(text: &str, language: Language) -> Option<&'static QuestionK
         }
     };
     // Words of these kinds take precedence over the form of the question.
-    let named = |kind: &&QuestionKind| ANYWHERE.contains(&kind.name.as_str());
-    let first = kinds.iter().filter(named).find(fits);
+    let first = kinds.iter().filter(|kind| kind.anywhere).find(fits);
     let asks_so = |head: &String, kind: &&QuestionKind| {
         kind.asked.split('|').any(|word| !word.is_empty() && head.starts_with(&format!(" {word} ")))
     };

@@ -7,10 +7,12 @@ use rand_chacha::ChaCha8Rng;
 
 use super::conversation::{ConversationView, address, mentions};
 use super::dialogue_position::DialoguePosition;
-use super::line_scoring::{LineCandidate, LineScorer, candidates};
+use super::line_candidates::{LineCandidate, candidates};
+use super::line_scoring::LineScorer;
 use super::phrases::{Slots, frames};
 use super::reply_assembly::{ReplyAssembly, chance};
 use super::vocatives::names;
+use super::word_lists::WORD_LISTS;
 use crate::llm::{Offline, OfflineAnswer, OfflineOptions};
 use crate::schema::{Attribute, Language};
 use crate::stages::simulate::{SceneReply, TestReply};
@@ -32,7 +34,7 @@ impl OfflineAnswer for SceneReply {
 fn test_reply(ask: &TestReply, offline: &mut Offline<'_>) -> String {
     let others = ask.others.iter().map(|other| other.name.as_str());
     let conversation = ConversationView::new(ask.language, &ask.name, others, &ask.situation, &ask.history);
-    let relations = ask.profile.iter().filter(|attribute| is_of(attribute, &RELATIONS));
+    let relations = ask.profile.iter().filter(|attribute| is_of(attribute, &WORD_LISTS.relation_keys));
     let scorer = LineScorer::new(&conversation, ask.lines.iter().map(String::as_str))
         .knowing(relations.map(|attribute| attribute.value.as_str()));
     let (options, rng) = (offline.options, &mut offline.rng);
@@ -161,8 +163,6 @@ fn scene_reply(ask: &SceneReply, offline: &mut Offline<'_>) -> String {
 const AIMED: f64 = 2.0;
 /// Maximum random addition to a line's score.
 const SWAY: f64 = 0.2;
-/// Parts of profile keys for relations to other people.
-const RELATIONS: [&str; 4] = ["relation", "关系", "關係", "恩怨"];
 
 fn most(max_sentences: u32) -> usize {
     usize::try_from(max_sentences).unwrap_or(usize::MAX).max(1)
@@ -216,36 +216,16 @@ fn is_asked(conversation: &ConversationView<'_>, name: &str) -> bool {
 }
 
 /// Returns whether the key of an attribute contains one of these words.
-fn is_of(attribute: &Attribute, words: &[&str]) -> bool {
+fn is_of(attribute: &Attribute, words: &[String]) -> bool {
     let key = attribute.key.to_lowercase();
-    words.iter().any(|word| key.contains(word))
+    words.iter().any(|word| key.contains(word.as_str()))
 }
 
 /// Returns the things that a profile mentions, except in attributes on looks, age, name and speech.
 fn own_things(profile: &[Attribute], conversation: &ConversationView<'_>) -> Vec<Topic> {
-    let aside = [
-        "appearance",
-        "age",
-        "gender",
-        "sex",
-        "name",
-        "speech",
-        "speaking",
-        "looks",
-        "外貌",
-        "年龄",
-        "年齡",
-        "性别",
-        "性別",
-        "姓名",
-        "说话",
-        "說話",
-        "语言",
-        "語言",
-    ];
     profile
         .iter()
-        .filter(|attribute| !is_of(attribute, &aside))
+        .filter(|attribute| !is_of(attribute, &WORD_LISTS.personal_keys))
         .flat_map(|attribute| conversation.things(&attribute.value))
         .map(|mut topic| {
             for (theirs, mine) in [("his ", "my "), ("her ", "my "), ("their ", "our ")] {
@@ -278,12 +258,12 @@ fn slots(conversation: &ConversationView<'_>, own: Vec<Topic>, rng: &mut ChaCha8
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::offline::simulate::conversation_rating::rate;
     use crate::offline::simulate::director::direct;
-    use crate::offline::simulate::rating::rate;
     use crate::schema::{CastMember, Line, Quality, Visibility};
     use crate::seed::seeded;
     use crate::stages::simulate::{Direct, Rate, SceneNames};
-    use crate::text::likeness;
+    use crate::text::similarity;
 
     struct Fixture {
         language: Language,
@@ -377,7 +357,7 @@ mod tests {
                 dimension: dimension.map(str::to_owned),
                 strategy: dimension.map(|_| "…".to_owned()),
                 max_sentences,
-                called: SceneNames::default(),
+                scene_names: SceneNames::default(),
             }
         }
 
@@ -395,7 +375,7 @@ mod tests {
                 dimension: dimension.map(str::to_owned),
                 eliciting: dimension.map(|_| "…".to_owned()),
                 max_sentences,
-                called: SceneNames::default(),
+                scene_names: SceneNames::default(),
             }
         }
 
@@ -453,7 +433,7 @@ mod tests {
                 let history = fixture.play(&vivid(), seed, 20, most);
                 for (at, line) in history.iter().enumerate() {
                     let content = line.content.as_str();
-                    let nearest = history[..at].iter().map(|other| likeness(spoken(&other.content), spoken(content)));
+                    let nearest = history[..at].iter().map(|other| similarity(spoken(&other.content), spoken(content)));
                     assert!(nearest.fold(0.0, f64::max) < 0.8, "{language} {seed}/{at}: {content}\n{history:#?}");
                     let count = sentences(spoken(content)).len();
                     assert!((1..=most as usize).contains(&count), "{language} {seed}/{at}: {content}");
@@ -554,7 +534,7 @@ mod tests {
             for (name, expected) in [(ben, first), (cora, second), (ben, third)] {
                 let ask = fixture.scene_ask(name, &history, None, 3);
                 let reply = scene_reply(&ask, &mut Offline { options: &options, rng: seeded(7, &[]) });
-                assert!(likeness(&reply, expected) > 0.7, "{reply}");
+                assert!(similarity(&reply, expected) > 0.7, "{reply}");
                 history.push(line(name, &reply));
             }
             // With three participants, the question from the book names the character who answers it there.

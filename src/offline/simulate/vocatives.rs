@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::conversation::{ConversationView, mentions};
 use super::phrases::capitals;
+use super::word_lists::words_of;
 use crate::schema::Language;
 use crate::text::{content_words, is_han, is_sentence_opener, is_title, sentences};
 
@@ -68,9 +69,9 @@ fn call_at_head(sentence: &str, names: &BTreeSet<String>, conversation: &Convers
 fn is_call(head: &str, rest: &str, names: &BTreeSet<String>) -> bool {
     let count = head.chars().count();
     if head.chars().any(is_han) {
-        let to_you = rest.starts_with(['你', '您']);
-        let heavy = !content_words(head).is_empty()
-            && !head.contains(['的', '了', '我', '你', '不', '是', '这', '那', '有', '可', '也']);
+        let words = words_of(Language::Zh);
+        let to_you = words.second_person.iter().any(|pronoun| rest.starts_with(pronoun.as_str()));
+        let heavy = !content_words(head).is_empty() && !head.contains(&words.no_vocative[..]);
         return count <= 5 && (is_title(head) || (to_you && heavy && (2..=3).contains(&count)));
     }
     let words: Vec<&str> = head.split_whitespace().collect();

@@ -10,19 +10,19 @@ use std::path::Path;
 use zstd::bulk::{Compressor, Decompressor};
 use zstd::zstd_safe::{self, CParameter, MAGICNUMBER};
 
-use super::segment::{folder, new};
+use super::segment::{folder, temporary_path};
 use crate::store::atomic;
 use crate::store::error::StoreError;
 
 /// A frame ends with the line that brings it to this many uncompressed bytes. Larger frames compress better; smaller
 /// ones are faster to read.
-const FRAME: usize = 128 << 10;
+const FRAME_BYTES: usize = 128 << 10;
 
 /// The zstd level. Higher levels take much longer and compress only slightly better.
 const LEVEL: i32 = 3;
 
 /// The largest uncompressed size of a frame that is accepted, because a damaged header may claim any size.
-const LONGEST: u64 = 1 << 32;
+const MAX_DECOMPRESSED_BYTES: u64 = 1 << 32;
 
 /// The position of a frame.
 #[derive(Debug, Clone, Copy)]
@@ -36,19 +36,19 @@ pub(super) struct Frame {
 }
 
 /// Compresses a file of lines into another file, which is renamed when it is complete. Returns the frames.
-pub(super) fn compress_file(plain: &Path, compressed: &Path) -> Result<Vec<Frame>, StoreError> {
-    let lines = File::open(plain).map_err(StoreError::io("open", plain))?;
-    let path = new(compressed);
+pub(super) fn compress_file(uncompressed: &Path, compressed: &Path) -> Result<Vec<Frame>, StoreError> {
+    let lines = File::open(uncompressed).map_err(StoreError::io("open", uncompressed))?;
+    let path = temporary_path(compressed);
     let write = || {
-        let mut lines = BufReader::with_capacity(FRAME, lines);
-        let mut file = BufWriter::with_capacity(FRAME, File::create(&path)?);
+        let mut lines = BufReader::with_capacity(FRAME_BYTES, lines);
+        let mut file = BufWriter::with_capacity(FRAME_BYTES, File::create(&path)?);
         let mut compressor = Compressor::new(LEVEL)?;
         compressor.set_parameter(CParameter::ChecksumFlag(true))?;
         let (mut frames, mut offset, mut at) = (Vec::new(), 0, 0);
-        let mut text = Vec::with_capacity(2 * FRAME);
+        let mut text = Vec::with_capacity(2 * FRAME_BYTES);
         loop {
             text.clear();
-            while text.len() < FRAME && lines.read_until(b'\n', &mut text)? > 0 {}
+            while text.len() < FRAME_BYTES && lines.read_until(b'\n', &mut text)? > 0 {}
             if text.is_empty() {
                 break;
             }
@@ -63,15 +63,16 @@ pub(super) fn compress_file(plain: &Path, compressed: &Path) -> Result<Vec<Frame
         std::fs::rename(&path, compressed)?;
         Ok(frames)
     };
-    let frames = write().map_err(StoreError::io("compress", plain))?;
+    let frames = write().map_err(StoreError::io("compress", uncompressed))?;
     atomic::sync_folder(folder(compressed))?;
     Ok(frames)
 }
 
 /// Decompresses a frame.
 pub(super) fn decompress(frame: &[u8]) -> io::Result<Vec<u8>> {
-    let damaged = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what);
-    let length = zstd_safe::get_frame_content_size(frame).ok().flatten().filter(|length| *length <= LONGEST);
+    let damaged = |message: &str| io::Error::new(io::ErrorKind::InvalidData, message);
+    let length =
+        zstd_safe::get_frame_content_size(frame).ok().flatten().filter(|length| *length <= MAX_DECOMPRESSED_BYTES);
     let length = length.and_then(|length| usize::try_from(length).ok()).ok_or_else(|| damaged("not a valid frame"))?;
     let text = Decompressor::new()?.decompress(frame, length)?;
     if text.len() == length { Ok(text) } else { Err(damaged("the frame is truncated")) }
@@ -112,11 +113,11 @@ mod tests {
     #[test]
     fn the_rest_of_a_damaged_file_is_read() {
         let folder = tempfile::tempdir().unwrap();
-        let [plain, compressed] = ["a.jsonl", "a.jsonl.zst"].map(|name| folder.path().join(name));
+        let [uncompressed, compressed] = ["a.jsonl", "a.jsonl.zst"].map(|name| folder.path().join(name));
         let lines: Vec<String> =
             (0..6000_u32).map(|n| format!("{{\"{n}\":\"{}，好。\"}}\n", n.wrapping_mul(n))).collect();
-        fs::write(&plain, lines.concat().repeat(3)).unwrap();
-        let frames = compress_file(&plain, &compressed).unwrap();
+        fs::write(&uncompressed, lines.concat().repeat(3)).unwrap();
+        let frames = compress_file(&uncompressed, &compressed).unwrap();
         assert!(frames.len() > 3, "{}", frames.len());
         let bytes = fs::read(&compressed).unwrap();
         let read = |bytes: &[u8]| {
@@ -125,7 +126,7 @@ mod tests {
             (parts, frames, damaged)
         };
         let (whole, again, damaged) = read(&bytes);
-        assert_eq!((whole.concat(), again.len(), damaged), (fs::read(&plain).unwrap(), frames.len(), 0));
+        assert_eq!((whole.concat(), again.len(), damaged), (fs::read(&uncompressed).unwrap(), frames.len(), 0));
         assert!(whole.iter().all(|part| part.ends_with(b"\n")), "no line is split between frames");
         for (frame, at) in [(1, 0), (1, 4), (1, 200), (0, 3), (frames.len() - 1, 77)] {
             let mut bytes = bytes.clone();

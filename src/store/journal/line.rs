@@ -10,11 +10,11 @@ use crate::llm::{Record, Reply, Request, Usage};
 use crate::schema::{Message, Role};
 
 /// A text with fewer bytes is stored inside its record.
-const SHORT: usize = 64;
+const MAX_INLINE_BYTES: usize = 64;
 
 /// A part of a text ends with the line that brings it to this many bytes. Prompts that grow share all parts but the
 /// last.
-const PART: usize = 256;
+const PART_BYTES: usize = 256;
 
 /// The position of a value: the segment, the offset within its uncompressed lines, and the length. Sorts in write
 /// order.
@@ -55,7 +55,7 @@ pub(super) type Index = HashMap<Hash, Position>;
 
 /// A record as its line stores it.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Stored {
+pub(super) struct StoredRecord {
     pub(super) key: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) parent: Option<String>,
@@ -101,10 +101,10 @@ pub(super) struct Text<'a> {
 
 impl<'a> Text<'a> {
     /// Splits a text into its parts, each with its hash, followed by the remainder.
-    pub(super) fn cut(hash: &Hash, text: &'a str) -> Vec<(Hash, Self)> {
+    pub(super) fn split(hash: &Hash, text: &'a str) -> Vec<(Hash, Self)> {
         let (mut parts, mut names, mut rest) = (Vec::new(), Vec::new(), text);
-        while let Some(end) = rest.as_bytes().iter().skip(PART - 1).position(|byte| *byte == b'\n') {
-            let (part, after) = rest.split_at(PART + end);
+        while let Some(end) = rest.as_bytes().iter().skip(PART_BYTES - 1).position(|byte| *byte == b'\n') {
+            let (part, after) = rest.split_at(PART_BYTES + end);
             let part_hash = self::hash(part);
             names.push(hexadecimal(&part_hash));
             parts.push((part_hash, Self { hash: hexadecimal(&part_hash), parts: Vec::new(), text: part.into() }));
@@ -119,7 +119,7 @@ impl<'a> Text<'a> {
 }
 
 /// Returns a record without its long texts, and those texts with their hashes.
-pub(super) fn stored(record: Record) -> (Stored, Vec<(Hash, String)>) {
+pub(super) fn stored(record: Record) -> (StoredRecord, Vec<(Hash, String)>) {
     let mut texts = Vec::new();
     let mut keep = |text: String| {
         let hash = hash(&text);
@@ -128,7 +128,7 @@ pub(super) fn stored(record: Record) -> (Stored, Vec<(Hash, String)>) {
     };
     let mut messages = Vec::with_capacity(record.request.messages.len());
     for Message { role, content } in record.request.messages {
-        messages.push(if content.len() < SHORT {
+        messages.push(if content.len() < MAX_INLINE_BYTES {
             StoredMessage { role, content: Some(content), text: None }
         } else {
             StoredMessage { role, content: None, text: Some(keep(content)) }
@@ -136,7 +136,7 @@ pub(super) fn stored(record: Record) -> (Stored, Vec<(Hash, String)>) {
     }
     let schema = Some(record.request.schema).filter(|schema| !schema.is_null()).map(|schema| keep(schema.to_string()));
     let Request { model, sampling, extra_body, .. } = record.request;
-    let stored = Stored {
+    let stored = StoredRecord {
         key: record.key,
         parent: record.parent,
         ask: record.ask,
@@ -161,18 +161,18 @@ pub(super) fn hexadecimal(hash: &Hash) -> String {
     format!("{:032x}", u128::from_be_bytes(*hash))
 }
 
-pub(super) fn parse(hash: &str) -> Option<Hash> {
+pub(super) fn parse_hash(hash: &str) -> Option<Hash> {
     (hash.len() == 32).then(|| u128::from_str_radix(hash, 16).ok().map(u128::to_be_bytes))?
 }
 
 /// Returns the checksum of a value: the first 16 hexadecimal digits of its BLAKE3 hash.
-fn check(value: &[u8]) -> String {
+fn checksum(value: &[u8]) -> String {
     blake3::hash(value).to_hex()[..16].to_owned()
 }
 
 /// Appends a line to a batch that will be written at offset `end` of a segment. Returns the position of its value.
-pub(super) fn append(batch: &mut Vec<u8>, segment: u32, end: u64, kind: &str, value: &str) -> Position {
-    batch.extend_from_slice(format!("{{\"check\":\"{}\",\"{kind}\":", check(value.as_bytes())).as_bytes());
+pub(super) fn append_line(batch: &mut Vec<u8>, segment: u32, end: u64, kind: &str, value: &str) -> Position {
+    batch.extend_from_slice(format!("{{\"check\":\"{}\",\"{kind}\":", checksum(value.as_bytes())).as_bytes());
     let offset = end + batch.len() as u64;
     batch.extend_from_slice(value.as_bytes());
     batch.extend_from_slice(b"}\n");
@@ -189,11 +189,11 @@ pub(super) fn read_line(line: &[u8]) -> Option<(bool, Hash, u64, u32)> {
         None => (false, rest.strip_prefix(b"\",\"text\":")?),
     };
     let value = value.strip_suffix(b"}\n")?;
-    if check(value).as_bytes() != sum {
+    if checksum(value).as_bytes() != sum {
         return None;
     }
-    let name = name(value, is_record)?;
-    let hash = if is_record { hash(&name) } else { parse(&name)? };
+    let name = key_or_hash(value, is_record)?;
+    let hash = if is_record { hash(&name) } else { parse_hash(&name)? };
     let at = line.len() - 2 - value.len();
     Some((is_record, hash, at as u64, u32::try_from(value.len()).ok()?))
 }
@@ -213,7 +213,7 @@ pub(super) fn paid(value: &[u8]) -> Option<(String, Usage)> {
 
 /// Returns the key of a record or the hash of a text. It is the first field; the rest is covered by the checksum and
 /// need not be parsed.
-fn name(value: &[u8], is_record: bool) -> Option<Cow<'_, str>> {
+fn key_or_hash(value: &[u8], is_record: bool) -> Option<Cow<'_, str>> {
     let first: &[u8] = if is_record { b"{\"key\":\"" } else { b"{\"hash\":\"" };
     let rest = value.strip_prefix(first)?;
     let end = rest.iter().position(|byte| matches!(byte, b'"' | b'\\'))?;

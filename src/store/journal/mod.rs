@@ -10,6 +10,7 @@
 
 mod frames;
 mod line;
+mod open;
 mod record_reader;
 mod scan;
 mod segment;
@@ -19,7 +20,6 @@ mod writer;
 pub use view::JournalView;
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::mpsc::{Sender, channel};
@@ -30,11 +30,10 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use tokio::sync::oneshot;
 
+use self::open::{OpenedFiles, open_files};
 use self::record_reader::{RecordReader, Source};
-use self::scan::{Closed, UsageByModel, add, add_usage, closed_segments, plain};
-use self::segment::SegmentForm;
+use self::scan::UsageByModel;
 use self::writer::{Job, Writer, acknowledge, compress};
-use super::atomic;
 use super::error::StoreError;
 use crate::llm::{Answered, Journal, JournalError, Record, Usage};
 
@@ -56,7 +55,7 @@ impl Default for JournalOptions {
 /// The journal on disk.
 #[derive(Debug)]
 pub struct FileJournal {
-    pages: Arc<RecordReader>,
+    reader: Arc<RecordReader>,
     sender: Option<Sender<Job>>,
     threads: Vec<JoinHandle<()>>,
     paid: UsageByModel,
@@ -73,42 +72,21 @@ impl FileJournal {
 
     /// Opens a journal with the given options.
     pub fn open_with(path: &Path, options: JournalOptions) -> Result<Self, StoreError> {
-        let open = || File::options().read(true).append(true).create(true).open(path);
-        let mut file = open().map_err(StoreError::io("open", path))?;
-        if !atomic::lock(&file, path)? {
-            return Err(StoreError::InUse { path: path.to_owned(), by: "another process".to_owned() });
-        }
-        let segments = segment::list(path)?;
-        let next = segments.last_key_value().map_or(1, |(number, _)| number + 1);
-        segment::begin(&mut file, path, next)?;
-        let number = segment::read_number(&file, path)?.unwrap_or(next).max(next);
-        segment::whole(path, &segments, number)?;
-        let Closed { mut index, mut sources, mut damaged, mut paid, .. } = closed_segments(path, &segments)?;
-        let scan = plain(&file, number, path, |_| {})?;
-        add(&mut index, &scan.records);
-        add_usage(&mut paid, &scan.paid);
-        damaged += scan.damaged;
-        // If a part of a text is damaged, the text cannot be read. So all texts are written again when they are used
-        // next.
-        let texts = if scan.damaged > 0 { Vec::new() } else { scan.texts };
-        if scan.end < scan.length {
-            file.set_len(scan.end).and_then(|()| file.sync_all()).map_err(StoreError::io("truncate", path))?;
-        }
+        let OpenedFiles { file, segment, end, texts, uncompressed, mut sources, index, paid, damaged, cut } =
+            open_files(path)?;
         let appended = file.try_clone().map_err(StoreError::io("open", path))?;
-        sources.insert(number, Source::Plain(file));
-        let pages = RecordReader::new(path, index, sources);
+        sources.insert(segment, Source::Uncompressed(file));
+        let reader = Arc::new(RecordReader::new(path, index, sources));
         let (full, numbers) = channel();
-        for (number, _) in segments.iter().filter(|(_, form)| **form == SegmentForm::Plain) {
-            full.send(*number).expect("the receiver is alive in this function");
+        for number in uncompressed {
+            full.send(number).expect("the receiver is alive in this function");
         }
         let (sender, jobs) = channel();
-        let texts = texts.into_iter().map(|(hash, _)| hash).collect();
-        let (pages, segment, end) = (Arc::new(pages), number, scan.end);
         let (file, failed) = (Arc::new(appended), Arc::<OnceLock<_>>::default());
         let (written, synced) = channel();
-        let acknowledged = (Arc::clone(&pages), Arc::clone(&failed), options.sync);
-        let compressed = Arc::clone(&pages);
-        let writer = Writer { pages: Arc::clone(&pages), file, segment, end, texts, options, failed, written, full };
+        let acknowledged = (Arc::clone(&reader), Arc::clone(&failed), options.sync);
+        let compressed = Arc::clone(&reader);
+        let writer = Writer { reader: Arc::clone(&reader), file, segment, end, texts, options, failed, written, full };
         let thread = |work: Box<dyn FnOnce() + Send>| {
             let thread = std::thread::Builder::new().name("journal".to_owned()).spawn(work);
             thread.map_err(StoreError::io("start a thread for", path))
@@ -117,18 +95,18 @@ impl FileJournal {
         let threads = vec![
             thread(Box::new(move || writer.run(&jobs)))?,
             thread(Box::new(move || {
-                let (pages, failed, sync) = acknowledged;
-                acknowledge(&pages, &synced, &failed, sync);
+                let (reader, failed, sync) = acknowledged;
+                acknowledge(&reader, &synced, &failed, sync);
             }))?,
             thread(Box::new(move || compress(&compressed, &numbers)))?,
         ];
-        Ok(Self { pages, sender: Some(sender), threads, paid, damaged, cut: scan.length - scan.end })
+        Ok(Self { reader, sender: Some(sender), threads, paid, damaged, cut })
     }
 
     /// Returns the number of records, counting each key once.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.pages.index().len()
+        self.reader.index().len()
     }
 
     /// Returns whether it holds no records.
@@ -153,7 +131,7 @@ impl FileJournal {
 
 impl Journal for FileJournal {
     fn find(&self, key: &str) -> Result<Option<Answered>, JournalError> {
-        self.pages.find(key)
+        self.reader.find(key)
     }
 
     fn paid(&self) -> BTreeMap<String, Usage> {
@@ -165,10 +143,10 @@ impl Journal for FileJournal {
             let (done, outcome) = oneshot::channel();
             let job = Job::new(record, done);
             let sender = self.sender.as_ref().expect("the sender is only removed on drop");
-            let gone = || self.pages.error("write", io::Error::other("the writer thread has ended"));
+            let gone = || self.reader.error("write", io::Error::other("the writer thread has ended"));
             sender.send(job).map_err(|_| gone())?;
             let outcome = outcome.await.map_err(|_| gone())?;
-            outcome.map_err(|(kind, cause)| self.pages.error("write", io::Error::new(kind, cause)))
+            outcome.map_err(|(kind, cause)| self.reader.error("write", io::Error::new(kind, cause)))
         }
         .boxed()
     }
@@ -187,12 +165,13 @@ impl Drop for FileJournal {
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
-    use std::fs;
+    use std::fs::{self, File};
     use std::path::PathBuf;
 
     use serde_json::json;
     use tempfile::TempDir;
 
+    use super::segment::SegmentForm;
     use super::*;
     use crate::llm::{Reply, Request};
     use crate::schema::Message;
@@ -429,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_opener_is_refused() {
+    fn a_journal_is_opened_by_one_process_at_a_time() {
         let (_folder, path) = folder();
         let journal = FileJournal::open(&path).unwrap();
         let error = FileJournal::open(&path).expect_err("the journal is locked");
@@ -472,8 +451,8 @@ mod tests {
         let file = Arc::new(File::options().append(true).open("/dev/full").unwrap());
         let (sender, jobs) = channel();
         let ((written, _), (full, _), failed) = (channel(), channel(), Arc::default());
-        let (pages, options) = (Arc::clone(&journal.pages), JournalOptions::default());
-        let writer = Writer { pages, file, segment: 1, end: 0, texts: HashSet::new(), options, failed, written, full };
+        let (reader, options) = (Arc::clone(&journal.reader), JournalOptions::default());
+        let writer = Writer { reader, file, segment: 1, end: 0, texts: HashSet::new(), options, failed, written, full };
         journal.sender = Some(sender);
         journal.threads.push(std::thread::spawn(move || writer.run(&jobs)));
         for key in ["a", "b"] {
@@ -576,29 +555,29 @@ mod tests {
                 write(&journal, record).unwrap();
             }
         };
-        let closed = |form| segment::closed(&path, 1, form);
+        let closed = |form| segment::closed_path(&path, 1, form);
         let steps: [(&str, &dyn Fn()); 6] = [
-            ("the next one is begun", &|| fs::write(segment::new(&path), &segment::header(2)[..9]).unwrap()),
-            ("it has its number", &|| fs::rename(&path, closed(SegmentForm::Plain)).unwrap()),
+            ("the next one is begun", &|| fs::write(segment::temporary_path(&path), &segment::header(2)[..9]).unwrap()),
+            ("it has its number", &|| fs::rename(&path, closed(SegmentForm::Uncompressed)).unwrap()),
             ("the next one is there", &|| drop(segment::rotate(&path, 1).unwrap())),
             ("half of it is compressed", &|| {
                 segment::rotate(&path, 1).unwrap();
-                fs::write(segment::new(&closed(SegmentForm::Compressed)), "half").unwrap();
+                fs::write(segment::temporary_path(&closed(SegmentForm::Compressed)), "half").unwrap();
             }),
             ("it is compressed", &|| {
                 segment::rotate(&path, 1).unwrap();
-                frames::compress_file(&closed(SegmentForm::Plain), &closed(SegmentForm::Compressed)).unwrap();
+                frames::compress_file(&closed(SegmentForm::Uncompressed), &closed(SegmentForm::Compressed)).unwrap();
             }),
             ("the uncompressed one is gone", &|| {
                 segment::rotate(&path, 1).unwrap();
-                frames::compress_file(&closed(SegmentForm::Plain), &closed(SegmentForm::Compressed)).unwrap();
-                fs::remove_file(closed(SegmentForm::Plain)).unwrap();
+                frames::compress_file(&closed(SegmentForm::Uncompressed), &closed(SegmentForm::Compressed)).unwrap();
+                fs::remove_file(closed(SegmentForm::Uncompressed)).unwrap();
             }),
         ];
         for (step, crash) in steps {
             begin();
             crash();
-            if path.exists() || closed(SegmentForm::Plain).exists() {
+            if path.exists() || closed(SegmentForm::Uncompressed).exists() {
                 let view = JournalView::open(&path).unwrap();
                 assert_eq!((view.len(), view.damaged()), (10, 0), "{step}");
             }
@@ -623,7 +602,7 @@ mod tests {
             write(&journal, record).unwrap();
         }
         drop(journal);
-        let damaged = segment::closed(&path, 3, SegmentForm::Compressed);
+        let damaged = segment::closed_path(&path, 3, SegmentForm::Compressed);
         let mut bytes = fs::read(&damaged).unwrap();
         bytes[100] ^= 4;
         fs::write(&damaged, bytes).unwrap();
@@ -647,7 +626,7 @@ mod tests {
             write(&journal, &record).unwrap();
         }
         drop(journal);
-        let second = segment::closed(&path, 2, SegmentForm::Compressed);
+        let second = segment::closed_path(&path, 2, SegmentForm::Compressed);
         fs::remove_file(&second).unwrap();
         for error in [FileJournal::open(&path).expect_err("no"), JournalView::open(&path).expect_err("no")] {
             assert!(
@@ -658,7 +637,7 @@ mod tests {
         }
         fs::write(&second, "").unwrap();
         assert!(FileJournal::open(&path).unwrap().len() < 20, "an empty file accepts the loss of its records");
-        fs::write(segment::closed(&path, 2, SegmentForm::Plain), "{\"dramaturg_journal\":9}\n").unwrap();
+        fs::write(segment::closed_path(&path, 2, SegmentForm::Uncompressed), "{\"dramaturg_journal\":9}\n").unwrap();
         let error = FileJournal::open(&path).expect_err("the format is newer").to_string();
         assert!(
             error.ends_with("format version 9 is newer than the latest supported version 2; update dramaturg"),

@@ -11,13 +11,13 @@ use super::line::{Index, Position, hash};
 use crate::llm::{Answered, JournalError};
 
 /// The number of decompressed frames in the cache, about 8 MB. A resumed run asks in much the same order as before.
-const FRAMES: usize = 64;
+const CACHED_FRAMES: usize = 64;
 
 /// The file that has the lines of a segment.
 #[derive(Debug)]
 pub(super) enum Source {
     /// An uncompressed file.
-    Plain(File),
+    Uncompressed(File),
     /// A compressed file. It is opened for each read, because there may be more segments than a process may have open
     /// files.
     Compressed {
@@ -29,7 +29,7 @@ pub(super) enum Source {
 }
 
 /// The segment and offset of a frame, and its decompressed lines.
-type Unpacked = ((u32, u64), Arc<Vec<u8>>);
+type CachedFrame = ((u32, u64), Arc<Vec<u8>>);
 
 /// The files of a journal and the position of every record.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ pub(super) struct RecordReader {
     index: RwLock<Index>,
     sources: RwLock<BTreeMap<u32, Arc<Source>>>,
     /// The cache of decompressed frames, most recently used first.
-    unpacked: Mutex<VecDeque<Unpacked>>,
+    frame_cache: Mutex<VecDeque<CachedFrame>>,
 }
 
 impl RecordReader {
@@ -49,7 +49,7 @@ impl RecordReader {
             path: path.to_owned(),
             index: RwLock::new(index),
             sources: RwLock::new(sources),
-            unpacked: Mutex::default(),
+            frame_cache: Mutex::default(),
         }
     }
 
@@ -69,31 +69,32 @@ impl RecordReader {
     }
 
     /// Sets the source of a segment.
-    pub(super) fn place(&self, segment: u32, source: Source) {
+    pub(super) fn set_source(&self, segment: u32, source: Source) {
         self.sources.write().unwrap_or_else(PoisonError::into_inner).insert(segment, Arc::new(source));
     }
 
     /// Returns the answer that is recorded for a key.
     pub(super) fn find(&self, key: &str) -> Result<Option<Answered>, JournalError> {
-        let place = self.index().get(&hash(key)).copied();
-        place.map(|place| self.answered(place).map_err(|source| self.error("read", source))).transpose()
+        let position = self.index().get(&hash(key)).copied();
+        position.map(|position| self.answered(position).map_err(|source| self.error("read", source))).transpose()
     }
 
     /// Reads the answer of a record. Its line was checked when the journal was opened.
-    fn answered(&self, place: Position) -> io::Result<Answered> {
-        let source = self.sources.read().unwrap_or_else(PoisonError::into_inner).get(&place.segment()).cloned();
+    fn answered(&self, position: Position) -> io::Result<Answered> {
+        let source = self.sources.read().unwrap_or_else(PoisonError::into_inner).get(&position.segment()).cloned();
         match &*source.ok_or(io::ErrorKind::NotFound)? {
-            Source::Plain(file) => {
-                let mut bytes = vec![0; place.length()];
-                read_at(file, &mut bytes, place.offset())?;
+            Source::Uncompressed(file) => {
+                let mut bytes = vec![0; position.length()];
+                read_at(file, &mut bytes, position.offset())?;
                 Ok(serde_json::from_slice(&bytes)?)
             }
             Source::Compressed { path, frames } => {
-                let number = frames.partition_point(|frame| frame.offset <= place.offset());
+                let number = frames.partition_point(|frame| frame.offset <= position.offset());
                 let frame = number.checked_sub(1).map(|number| frames[number]).ok_or(io::ErrorKind::InvalidData)?;
-                let lines = self.lines(place.segment(), path, frame)?;
-                let begin = usize::try_from(place.offset() - frame.offset).map_err(|_| io::ErrorKind::InvalidData)?;
-                let bytes = lines.get(begin..begin + place.length()).ok_or(io::ErrorKind::InvalidData)?;
+                let lines = self.lines(position.segment(), path, frame)?;
+                let begin =
+                    usize::try_from(position.offset() - frame.offset).map_err(|_| io::ErrorKind::InvalidData)?;
+                let bytes = lines.get(begin..begin + position.length()).ok_or(io::ErrorKind::InvalidData)?;
                 Ok(serde_json::from_slice(bytes)?)
             }
         }
@@ -101,30 +102,30 @@ impl RecordReader {
 
     /// Returns the decompressed lines of a frame, from the cache if possible.
     fn lines(&self, segment: u32, path: &Path, frame: Frame) -> io::Result<Arc<Vec<u8>>> {
-        let name = (segment, frame.offset);
-        let unpacked = || self.unpacked.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = || {
-            let mut unpacked = unpacked();
-            let at = unpacked.iter().position(|(known, _)| *known == name)?;
-            let (name, lines) = unpacked.remove(at)?;
-            unpacked.push_front((name, Arc::clone(&lines)));
+        let cache_key = (segment, frame.offset);
+        let frame_cache = || self.frame_cache.lock().unwrap_or_else(PoisonError::into_inner);
+        let cached = || {
+            let mut frame_cache = frame_cache();
+            let at = frame_cache.iter().position(|(known, _)| *known == cache_key)?;
+            let (cache_key, lines) = frame_cache.remove(at)?;
+            frame_cache.push_front((cache_key, Arc::clone(&lines)));
             Some(lines)
         };
-        if let Some(lines) = known() {
+        if let Some(lines) = cached() {
             return Ok(lines);
         }
         // The lock is not held while reading; two threads may read the same frame.
         let mut bytes = vec![0; frame.length as usize];
         read_at(&File::open(path)?, &mut bytes, frame.at)?;
         let lines = Arc::new(decompress(&bytes)?);
-        let mut unpacked = unpacked();
-        unpacked.truncate(FRAMES - 1);
-        unpacked.push_front((name, Arc::clone(&lines)));
+        let mut frame_cache = frame_cache();
+        frame_cache.truncate(CACHED_FRAMES - 1);
+        frame_cache.push_front((cache_key, Arc::clone(&lines)));
         Ok(lines)
     }
 
-    pub(super) fn error(&self, tried: &str, source: io::Error) -> JournalError {
-        JournalError { what: format!("failed to {tried} the journal `{}`", self.path.display()), source }
+    pub(super) fn error(&self, action: &str, source: io::Error) -> JournalError {
+        JournalError { what: format!("failed to {action} the journal `{}`", self.path.display()), source }
     }
 }
 

@@ -11,15 +11,15 @@ use std::sync::{Mutex, PoisonError};
 use super::frames::{Frame, decompress_frames};
 use super::line::{Hash, Index, Position, paid, read_line};
 use super::record_reader::Source;
-use super::segment::{SegmentForm, closed, read_header};
+use super::segment::{SegmentForm, closed_path, read_header};
 use crate::llm::Usage;
 use crate::store::error::StoreError;
 
 /// Adds records to an index. Of records with the same key the last one written wins, whichever segment is added first.
 pub(super) fn add(index: &mut Index, records: &[(Hash, Position)]) {
-    for (key, place) in records {
-        let known = index.entry(*key).or_insert(*place);
-        *known = (*known).max(*place);
+    for (key, position) in records {
+        let known = index.entry(*key).or_insert(*position);
+        *known = (*known).max(*position);
     }
 }
 
@@ -63,7 +63,7 @@ impl Scan {
     }
 
     /// Adds the next line.
-    fn line(&mut self, line: &[u8], path: &Path) -> Result<(), StoreError> {
+    fn add_line(&mut self, line: &[u8], path: &Path) -> Result<(), StoreError> {
         if let Some((is_record, name, at, length)) = read_line(line) {
             if is_record {
                 self.add_usage(&line[line.len() - 2 - length as usize..]);
@@ -87,7 +87,12 @@ impl Scan {
 }
 
 /// Scans an uncompressed segment and calls `each` with its lines.
-pub(super) fn plain(file: &File, segment: u32, path: &Path, mut each: impl FnMut(&[u8])) -> Result<Scan, StoreError> {
+pub(super) fn scan_uncompressed(
+    file: &File,
+    segment: u32,
+    path: &Path,
+    mut each: impl FnMut(&[u8]),
+) -> Result<Scan, StoreError> {
     let mut lines = BufReader::with_capacity(1 << 20, file);
     let mut line = Vec::new();
     let mut scan = Scan::new(segment);
@@ -96,13 +101,13 @@ pub(super) fn plain(file: &File, segment: u32, path: &Path, mut each: impl FnMut
         if lines.read_until(b'\n', &mut line).map_err(StoreError::io("read", path))? == 0 {
             return Ok(scan);
         }
-        scan.line(&line, path)?;
+        scan.add_line(&line, path)?;
         each(&line);
     }
 }
 
 /// Scans a compressed segment and calls `each` with its lines.
-pub(super) fn compressed(
+pub(super) fn scan_compressed(
     bytes: &[u8],
     segment: u32,
     path: &Path,
@@ -113,7 +118,7 @@ pub(super) fn compressed(
     let (frames, damaged) = decompress_frames(bytes, |lines| {
         for line in lines.split_inclusive(|byte| *byte == b'\n') {
             if refused.is_ok() {
-                refused = scan.line(line, path);
+                refused = scan.add_line(line, path);
                 each(line);
             }
         }
@@ -136,8 +141,8 @@ pub(super) struct Closed {
 
 /// Scans a closed segment in the given form, or in the compressed form if a run has compressed it in the meantime.
 fn closed_segment(open: &Path, number: u32, form: SegmentForm) -> Result<(Scan, Source, u64), StoreError> {
-    let path = closed(open, number, form);
-    if form == SegmentForm::Plain {
+    let path = closed_path(open, number, form);
+    if form == SegmentForm::Uncompressed {
         match File::open(&path) {
             // The compressed file is in place before the plain one is removed.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -145,16 +150,16 @@ fn closed_segment(open: &Path, number: u32, form: SegmentForm) -> Result<(Scan, 
             }
             file => {
                 let file = file.map_err(StoreError::io("open", &path))?;
-                let mut scan = plain(&file, number, &path, |_| {})?;
+                let mut scan = scan_uncompressed(&file, number, &path, |_| {})?;
                 // A closed segment is not being written to, so an incomplete last line is damage.
                 scan.damaged += u64::from(scan.end < scan.length);
                 let bytes = scan.length;
-                return Ok((scan, Source::Plain(file), bytes));
+                return Ok((scan, Source::Uncompressed(file), bytes));
             }
         }
     }
     let bytes = fs::read(&path).map_err(StoreError::io("read", &path))?;
-    let (scan, frames) = compressed(&bytes, number, &path, |_| {})?;
+    let (scan, frames) = scan_compressed(&bytes, number, &path, |_| {})?;
     Ok((scan, Source::Compressed { path, frames }, bytes.len() as u64))
 }
 

@@ -22,52 +22,53 @@ const VERSION: u64 = 2;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SegmentForm {
     /// JSON Lines, not yet compressed.
-    Plain,
+    Uncompressed,
     /// Compressed with Zstandard.
     Compressed,
 }
 
 /// Returns the path of a closed segment, given the path of the open one.
-pub(super) fn closed(open: &Path, number: u32, form: SegmentForm) -> PathBuf {
-    let (stem, extension) = parts(open);
+pub(super) fn closed_path(open: &Path, number: u32, form: SegmentForm) -> PathBuf {
+    let (stem, extension) = name_parts(open);
     let zst = if form == SegmentForm::Compressed { ".zst" } else { "" };
     open.with_file_name(format!("{stem}.{number:06}{extension}{zst}"))
 }
 
 /// Returns the temporary name of a file that is being written.
-pub(super) fn new(path: &Path) -> PathBuf {
+pub(super) fn temporary_path(path: &Path) -> PathBuf {
     let mut name = path.file_name().expect("the path of a segment has a file name").to_owned();
     name.push(".new");
     path.with_file_name(name)
 }
 
-/// Lists the closed segments. One that exists in both forms after a crash counts as plain, so that it is compressed
+/// Lists the closed segments. One that exists in both forms after a crash counts as uncompressed, so that it is compressed
 /// again.
-pub(super) fn list(open: &Path) -> Result<BTreeMap<u32, SegmentForm>, StoreError> {
-    let (stem, extension) = parts(open);
+pub(super) fn list_segments(open: &Path) -> Result<BTreeMap<u32, SegmentForm>, StoreError> {
+    let (stem, extension) = name_parts(open);
     let mut segments = BTreeMap::new();
     let folder = folder(open);
     for entry in fs::read_dir(folder).map_err(StoreError::io("read the folder", folder))? {
         let name = entry.map_err(StoreError::io("read the folder", folder))?.file_name();
         let number = |name: &str| {
             let rest = name.strip_prefix(&stem)?.strip_prefix('.')?;
-            let (plain, form) =
-                rest.strip_suffix(".zst").map_or((rest, SegmentForm::Plain), |plain| (plain, SegmentForm::Compressed));
-            let digits = plain.strip_suffix(&extension)?;
+            let (name, form) = rest
+                .strip_suffix(".zst")
+                .map_or((rest, SegmentForm::Uncompressed), |name| (name, SegmentForm::Compressed));
+            let digits = name.strip_suffix(&extension)?;
             let is_number = digits.len() >= 6 && digits.bytes().all(|byte| byte.is_ascii_digit());
             is_number.then(|| digits.parse().ok().map(|number: u32| (number, form)))?
         };
         if let Some((number, form)) = name.to_str().and_then(number) {
-            segments.entry(number).and_modify(|form| *form = SegmentForm::Plain).or_insert(form);
+            segments.entry(number).and_modify(|form| *form = SegmentForm::Uncompressed).or_insert(form);
         }
     }
     Ok(segments)
 }
 
 /// Fails if a segment is missing, because its calls would otherwise be paid for again without notice.
-pub(super) fn whole(open: &Path, segments: &BTreeMap<u32, SegmentForm>, last: u32) -> Result<(), StoreError> {
+pub(super) fn check_complete(open: &Path, segments: &BTreeMap<u32, SegmentForm>, last: u32) -> Result<(), StoreError> {
     match (1..last).find(|number| !segments.contains_key(number)) {
-        Some(number) => Err(StoreError::MissingSegment { path: closed(open, number, SegmentForm::Compressed) }),
+        Some(number) => Err(StoreError::MissingSegment { path: closed_path(open, number, SegmentForm::Compressed) }),
         None => Ok(()),
     }
 }
@@ -78,7 +79,7 @@ pub(super) fn folder(path: &Path) -> &Path {
 }
 
 /// Returns the file name without its extension, and the extension with its dot.
-fn parts(open: &Path) -> (String, String) {
+fn name_parts(open: &Path) -> (String, String) {
     let part = |part: Option<&std::ffi::OsStr>| part.map(|part| part.to_string_lossy().into_owned());
     let extension = part(open.extension()).map_or_else(String::new, |extension| format!(".{extension}"));
     (part(open.file_stem()).unwrap_or_default(), extension)
@@ -112,7 +113,7 @@ pub(super) fn read_number(mut file: &File, path: &Path) -> Result<Option<u32>, S
 }
 
 /// Writes the header of the first segment if it is empty or a crash cut its header short.
-pub(super) fn begin(file: &mut File, path: &Path, number: u32) -> Result<(), StoreError> {
+pub(super) fn write_missing_header(file: &mut File, path: &Path, number: u32) -> Result<(), StoreError> {
     let header = header(number);
     let mut beginning = Vec::new();
     let mut write = || {
@@ -136,22 +137,22 @@ pub(super) fn begin(file: &mut File, path: &Path, number: u32) -> Result<(), Sto
 ///
 /// After a crash between any two steps, every line is in a file whose name the next open recognizes.
 pub(super) fn rotate(open: &Path, number: u32) -> Result<File, StoreError> {
-    let path = new(open);
+    let path = temporary_path(open);
     match fs::remove_file(&path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(StoreError::io("remove", &path)(error)),
         _ => {}
     }
-    let begin = || {
+    let create = || {
         let mut file = File::options().read(true).append(true).create_new(true).open(&path)?;
         file.write_all(header(number + 1).as_bytes())?;
         file.sync_all()?;
         Ok(file)
     };
-    let file = begin().map_err(StoreError::io("create", &path))?;
+    let file = create().map_err(StoreError::io("create", &path))?;
     if !atomic::lock(&file, &path)? {
         return Err(StoreError::InUse { path, by: "another process".to_owned() });
     }
-    let closed = closed(open, number, SegmentForm::Plain);
+    let closed = closed_path(open, number, SegmentForm::Uncompressed);
     fs::rename(open, &closed).map_err(StoreError::io("rename the journal to", &closed))?;
     // Sync before the second rename: if only that one survived a crash, the closed segment would be lost.
     atomic::sync_folder(folder(open))?;

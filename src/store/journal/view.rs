@@ -7,9 +7,9 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::line::{Hash, Position, Stored, StoredRequest, Text, parse};
+use super::line::{Hash, Position, StoredRecord, StoredRequest, Text, parse_hash};
 use super::record_reader::{RecordReader, Source};
-use super::scan::{Closed, UsageByModel, add, add_usage, closed_segments, compressed, plain};
+use super::scan::{Closed, UsageByModel, add, add_usage, closed_segments, scan_compressed, scan_uncompressed};
 use super::segment;
 use crate::llm::{Answered, JournalError, Record, Request, Usage};
 use crate::schema::Message;
@@ -19,7 +19,7 @@ use crate::store::error::StoreError;
 /// journal.
 #[derive(Debug)]
 pub struct JournalView {
-    pages: RecordReader,
+    reader: RecordReader,
     paid: UsageByModel,
     damaged: u64,
     bytes: u64,
@@ -33,22 +33,22 @@ impl JournalView {
         let mut tries = 0..8;
         loop {
             let is_last = tries.next().is_none();
-            match Self::look(path) {
+            match Self::try_open(path) {
                 Err(StoreError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound && !is_last => {}
                 Err(StoreError::MissingSegment { .. }) if !is_last => {}
-                looked => return looked,
+                result => return result,
             }
         }
     }
 
-    fn look(path: &Path) -> Result<Self, StoreError> {
+    fn try_open(path: &Path) -> Result<Self, StoreError> {
         // Open the current segment first. If it is closed from now on, the file handle stays valid, and all earlier
         // segments are already closed.
         let open = match File::open(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             file => Some(file.map_err(StoreError::io("open", path))?),
         };
-        let mut segments = match segment::list(path) {
+        let mut segments = match segment::list_segments(path) {
             // The folder is missing, and so is the open segment, which the error below names.
             Err(StoreError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => BTreeMap::new(),
             segments => segments?,
@@ -61,35 +61,35 @@ impl JournalView {
             None => return Err(StoreError::io("open", path)(io::ErrorKind::NotFound.into())),
         };
         let _ = segments.split_off(&number);
-        segment::whole(path, &segments, number)?;
+        segment::check_complete(path, &segments, number)?;
         let Closed { mut index, mut sources, mut damaged, mut paid, mut bytes } = closed_segments(path, &segments)?;
         if let Some(file) = open {
-            let scan = plain(&file, number, path, |_| {})?;
+            let scan = scan_uncompressed(&file, number, path, |_| {})?;
             add(&mut index, &scan.records);
             add_usage(&mut paid, &scan.paid);
-            sources.insert(number, Source::Plain(file));
+            sources.insert(number, Source::Uncompressed(file));
             damaged += scan.damaged;
             bytes += scan.end;
         }
-        Ok(Self { pages: RecordReader::new(path, index, sources), paid, damaged, bytes })
+        Ok(Self { reader: RecordReader::new(path, index, sources), paid, damaged, bytes })
     }
 
     /// Returns the number of records, counting each key once.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.pages.index().len()
+        self.reader.index().len()
     }
 
     /// Returns whether it holds no records.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.pages.index().is_empty()
+        self.reader.index().is_empty()
     }
 
     /// Returns the number of files.
     #[must_use]
     pub fn segments(&self) -> usize {
-        self.pages.sources().len()
+        self.reader.sources().len()
     }
 
     /// Returns the number of damaged places: lines, and compressed frames.
@@ -112,21 +112,21 @@ impl JournalView {
 
     /// Returns the answer that is recorded for a key.
     pub fn find(&self, key: &str) -> Result<Option<Answered>, JournalError> {
-        self.pages.find(key)
+        self.reader.find(key)
     }
 
     /// Returns the records in the order in which they were written, built one at a time. Skips records that refer to a
     /// damaged text. One segment is in memory at a time.
     pub fn records(&self) -> impl Iterator<Item = Result<Record, JournalError>> {
-        self.pages.sources().into_iter().flat_map(move |(number, source)| {
-            let (lines, failed) = match Lines::read(number, &source, &self.pages.path) {
+        self.reader.sources().into_iter().flat_map(move |(number, source)| {
+            let (lines, failed) = match Lines::read(number, &source, &self.reader.path) {
                 Ok(lines) => (lines, None),
-                Err(error) => (Lines::default(), Some(Err(self.pages.error("read", io::Error::other(error))))),
+                Err(error) => (Lines::default(), Some(Err(self.reader.error("read", io::Error::other(error))))),
             };
             let records = lines.records.clone().into_iter();
-            let last = records.filter(|(key, place)| self.pages.index().get(key) == Some(place));
-            let records = last.filter_map(move |(_, place)| {
-                lines.record(place).map_err(|error| self.pages.error("read", error.into())).transpose()
+            let last = records.filter(|(key, position)| self.reader.index().get(key) == Some(position));
+            let records = last.filter_map(move |(_, position)| {
+                lines.record(position).map_err(|error| self.reader.error("read", error.into())).transpose()
             });
             failed.into_iter().chain(records)
         })
@@ -146,30 +146,30 @@ impl Lines {
         let mut bytes = Vec::new();
         let mut keep = |line: &[u8]| bytes.extend_from_slice(line);
         let scan = match source {
-            Source::Plain(file) => {
+            Source::Uncompressed(file) => {
                 segment::read_number(file, path).or_else(|error| match error {
                     // The header of a closed segment may be damaged.
                     StoreError::NotAJournal { .. } => Ok(None),
                     error => Err(error),
                 })?;
-                plain(file, number, path, &mut keep)?
+                scan_uncompressed(file, number, path, &mut keep)?
             }
             Source::Compressed { path, .. } => {
                 let file = fs::read(path).map_err(StoreError::io("read", path))?;
-                compressed(&file, number, path, &mut keep)?.0
+                scan_compressed(&file, number, path, &mut keep)?.0
             }
         };
         Ok(Self { bytes, records: scan.records, texts: scan.texts.into_iter().collect() })
     }
 
-    fn value(&self, place: Position) -> &[u8] {
-        let begin = usize::try_from(place.offset()).expect("the segment is in memory");
-        &self.bytes[begin..begin + place.length()]
+    fn value(&self, position: Position) -> &[u8] {
+        let begin = usize::try_from(position.offset()).expect("the segment is in memory");
+        &self.bytes[begin..begin + position.length()]
     }
 
     /// Returns a record, or `None` if a text of its request is damaged.
-    fn record(&self, place: Position) -> serde_json::Result<Option<Record>> {
-        let stored: Stored = serde_json::from_slice(self.value(place))?;
+    fn record(&self, position: Position) -> serde_json::Result<Option<Record>> {
+        let stored: StoredRecord = serde_json::from_slice(self.value(position))?;
         let mut messages = Vec::with_capacity(stored.request.messages.len());
         for message in stored.request.messages {
             let content = match (message.content, message.text) {
@@ -204,18 +204,18 @@ impl Lines {
 
     /// Returns the text with a hash, or `None` if its line or that of a part is damaged.
     fn text(&self, hash: &str) -> serde_json::Result<Option<String>> {
-        let find = |hash: &str| parse(hash).and_then(|hash| self.texts.get(&hash).copied());
-        let read = |place| serde_json::from_slice::<Text<'_>>(self.value(place));
-        let Some(place) = find(hash) else { return Ok(None) };
-        let Text { parts, text, .. } = read(place)?;
+        let find = |hash: &str| parse_hash(hash).and_then(|hash| self.texts.get(&hash).copied());
+        let read = |position| serde_json::from_slice::<Text<'_>>(self.value(position));
+        let Some(position) = find(hash) else { return Ok(None) };
+        let Text { parts, text, .. } = read(position)?;
         if parts.is_empty() {
             return Ok(Some(text.into_owned()));
         }
-        let mut whole = String::new();
+        let mut joined = String::new();
         for part in &parts {
-            let Some(place) = find(part) else { return Ok(None) };
-            whole += &read(place)?.text;
+            let Some(position) = find(part) else { return Ok(None) };
+            joined += &read(position)?.text;
         }
-        Ok(Some(whole + &text))
+        Ok(Some(joined + &text))
     }
 }

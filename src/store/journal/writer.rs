@@ -13,14 +13,14 @@ use tokio::sync::oneshot;
 use super::JournalOptions;
 use super::frames::compress_file;
 use super::line::Index;
-use super::line::{Hash, Text, append, hash, stored};
+use super::line::{Hash, Text, append_line, hash, stored};
 use super::record_reader::{RecordReader, Source};
-use super::segment::{SegmentForm, closed, rotate};
+use super::segment::{SegmentForm, closed_path, rotate};
 use crate::llm::Record;
 use crate::store::error::StoreError;
 
 /// A batch is written when it has this many bytes, even if more records are waiting.
-const BATCH: usize = 1 << 20;
+const BATCH_BYTES: usize = 1 << 20;
 
 /// The reason why the journal can no longer be written.
 pub(super) type Failure = (io::ErrorKind, String);
@@ -54,7 +54,7 @@ pub(super) struct Written {
 
 /// The thread that appends to the open segment. It continues writing during a sync.
 pub(super) struct Writer {
-    pub(super) pages: Arc<RecordReader>,
+    pub(super) reader: Arc<RecordReader>,
     pub(super) file: Arc<File>,
     pub(super) segment: u32,
     pub(super) end: u64,
@@ -80,16 +80,16 @@ impl Writer {
                     if self.texts.contains(hash) {
                         continue;
                     }
-                    for (hash, text) in Text::cut(hash, text) {
+                    for (hash, text) in Text::split(hash, text) {
                         if self.texts.insert(hash) {
                             let value = serde_json::to_string(&text).expect("strings can be serialized");
-                            append(&mut batch, self.segment, self.end, "text", &value);
+                            append_line(&mut batch, self.segment, self.end, "text", &value);
                         }
                     }
                 }
-                records.insert(job.key, append(&mut batch, self.segment, self.end, "record", &job.record));
+                records.insert(job.key, append_line(&mut batch, self.segment, self.end, "record", &job.record));
                 waiting.push(job.done);
-                next = if batch.len() < BATCH { jobs.try_recv().ok() } else { None };
+                next = if batch.len() < BATCH_BYTES { jobs.try_recv().ok() } else { None };
             }
             if self.failed.get().is_none() {
                 match (&*self.file).write_all(&batch) {
@@ -105,14 +105,14 @@ impl Writer {
             }
             let is_full = self.failed.get().is_none() && self.end >= self.options.segment_bytes;
             if is_full && let Err(error) = self.rotate() {
-                fail(&self.failed, reason(&error));
+                fail(&self.failed, failure_of(&error));
             }
         }
     }
 
     /// Closes the segment, starts the next one and queues the closed one for compression.
     fn rotate(&mut self) -> Result<(), StoreError> {
-        let path = &self.pages.path;
+        let path = &self.reader.path;
         if self.options.sync {
             self.file.sync_data().map_err(StoreError::io("sync", path))?;
         }
@@ -123,14 +123,14 @@ impl Writer {
         let _ = self.full.send(self.segment);
         self.segment += 1;
         self.texts = HashSet::new();
-        self.pages.place(self.segment, Source::Plain(file));
+        self.reader.set_source(self.segment, Source::Uncompressed(file));
         self.file = Arc::new(next);
         Ok(())
     }
 }
 
 /// Acknowledges written records until the sender is dropped. All that are waiting share one sync.
-pub(super) fn acknowledge(pages: &RecordReader, written: &Receiver<Written>, failed: &OnceLock<Failure>, sync: bool) {
+pub(super) fn acknowledge(reader: &RecordReader, written: &Receiver<Written>, failed: &OnceLock<Failure>, sync: bool) {
     let mut outcome = Ok(());
     while let Ok(first) = written.recv() {
         let all: Vec<Written> = std::iter::once(first).chain(written.try_iter()).collect();
@@ -145,7 +145,7 @@ pub(super) fn acknowledge(pages: &RecordReader, written: &Receiver<Written>, fai
         }
         for Written { records, waiting, .. } in all {
             if outcome.is_ok() {
-                pages.add(records);
+                reader.add(records);
             }
             notify(waiting, &outcome);
         }
@@ -166,22 +166,22 @@ fn notify(waiting: Vec<Done>, outcome: &Result<(), Failure>) {
 
 /// Compresses closed segments until the sender is dropped. A segment that cannot be compressed is still readable, and
 /// is tried again when the journal is opened next.
-pub(super) fn compress(pages: &RecordReader, numbers: &Receiver<u32>) {
+pub(super) fn compress(reader: &RecordReader, numbers: &Receiver<u32>) {
     for number in numbers {
-        let [plain, compressed] =
-            [SegmentForm::Plain, SegmentForm::Compressed].map(|form| closed(&pages.path, number, form));
-        let compressed = compress_file(&plain, &compressed).and_then(|frames| {
-            pages.place(number, Source::Compressed { path: compressed, frames });
-            fs::remove_file(&plain).map_err(StoreError::io("remove", &plain))
+        let [uncompressed, compressed] =
+            [SegmentForm::Uncompressed, SegmentForm::Compressed].map(|form| closed_path(&reader.path, number, form));
+        let compressed = compress_file(&uncompressed, &compressed).and_then(|frames| {
+            reader.set_source(number, Source::Compressed { path: compressed, frames });
+            fs::remove_file(&uncompressed).map_err(StoreError::io("remove", &uncompressed))
         });
         if let Err(error) = compressed {
-            tracing::warn!("failed to compress a journal segment; it stays readable: {}", reason(&error).1);
+            tracing::warn!("failed to compress a journal segment; it stays readable: {}", failure_of(&error).1);
         }
     }
 }
 
 /// Returns the kind of an error and the text of the error and its cause.
-fn reason(error: &StoreError) -> Failure {
+fn failure_of(error: &StoreError) -> Failure {
     let kind = if let StoreError::Io { source, .. } = error { source.kind() } else { io::ErrorKind::Other };
     (kind, error.source().map_or_else(|| error.to_string(), |source| format!("{error}: {source}")))
 }

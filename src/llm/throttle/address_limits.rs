@@ -21,7 +21,7 @@ const WORTH_TELLING: Duration = Duration::from_secs(10);
 
 /// Limits of a model at each address, from the pipeline file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Limits {
+pub(crate) struct ConfiguredLimits {
     /// Maximum number of requests in flight, over all addresses.
     pub(crate) concurrency: usize,
     /// Requests per minute.
@@ -90,7 +90,7 @@ pub(super) struct Start {
 
 /// State of an address.
 #[derive(Debug)]
-pub(super) struct Address {
+pub(super) struct AddressLimits {
     pub(super) in_flight: usize,
     rate_limiter: RateLimiter,
     concurrency: ConcurrencyLimit,
@@ -127,9 +127,9 @@ impl Tokens {
     }
 }
 
-impl Address {
+impl AddressLimits {
     /// Creates the state of an address with a maximum of requests in flight.
-    pub(super) fn new(most: usize, limits: Limits, now: Instant) -> Self {
+    pub(super) fn new(most: usize, limits: ConfiguredLimits, now: Instant) -> Self {
         let per_second = |per_minute: Option<u32>| per_minute.map(|per_minute| f64::from(per_minute.max(1)) / 60.0);
         Self {
             in_flight: 0,

@@ -20,11 +20,11 @@ pub struct Budget {
 
 /// Usage of a request or of many, or its estimated maximum.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Weight {
+pub(in crate::llm) struct Weight {
     /// Prompt and completion tokens.
-    pub(super) tokens: u64,
+    pub(in crate::llm) tokens: u64,
     /// Cost in millionths of a cent; an integer, so that sums are exact.
-    pub(super) price: u64,
+    pub(in crate::llm) price: u64,
 }
 
 impl Weight {
@@ -34,18 +34,18 @@ impl Weight {
         clippy::cast_sign_loss,
         reason = "the cast saturates, and no price is negative"
     )]
-    pub(super) fn of(usage: &Usage, price: Option<&Price>) -> Self {
+    pub(in crate::llm) fn of(usage: &Usage, price: Option<&Price>) -> Self {
         let usd = price.map_or(0.0, |price| price.of(usage));
         Self { tokens: usage.prompt + usage.completion, price: (usd * UNITS).ceil() as u64 }
     }
 
     /// Adds a weight.
-    pub(super) const fn plus(self, other: Self) -> Self {
+    pub(in crate::llm) const fn plus(self, other: Self) -> Self {
         Self { tokens: self.tokens + other.tokens, price: self.price + other.price }
     }
 
     /// Subtracts a weight that was added.
-    pub(super) const fn minus(self, other: Self) -> Self {
+    pub(in crate::llm) const fn minus(self, other: Self) -> Self {
         Self { tokens: self.tokens - other.tokens, price: self.price - other.price }
     }
 
@@ -60,7 +60,7 @@ const UNITS: f64 = 1e8;
 
 /// Whether a request may start.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Room {
+pub(in crate::llm) enum Room {
     /// It may start.
     Enough,
     /// It has to wait, because requests in flight may use what is left.
@@ -71,13 +71,13 @@ pub(super) enum Room {
 
 impl Budget {
     /// Whether the budget limits tokens or cost.
-    pub(super) const fn bounds_requests(&self) -> bool {
+    pub(in crate::llm) const fn bounds_requests(&self) -> bool {
         self.max_usd.is_some() || self.max_tokens.is_some()
     }
 
     /// Returns whether a request with maximum usage `next` may start, given the usage so far and the maximum usage of
     /// requests in flight. The limit on calls is enforced where calls start.
-    pub(super) fn room(&self, spent: Weight, held: Weight, next: Weight) -> Room {
+    pub(in crate::llm) fn room(&self, spent: Weight, held: Weight, next: Weight) -> Room {
         let mut room = Room::Enough;
         if let Some(max) = self.max_usd {
             let usd = spent.usd();

@@ -1,43 +1,31 @@
 //! A model of the pipeline file: takes asks, returns validated answers.
 
+mod reply;
+pub(super) mod sampling;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 
 use super::ask::Shape;
-use super::budget::Weight;
 use super::error::{AskError, ReplyFault};
 use super::language::language_of;
 use super::offline::{ENGINE_VERSION, Offline, OfflineAnswer, OfflineOptions};
 use super::openai::Endpoint;
 use super::openai::client::{Client, PreparedCall};
-use super::pricing::{Price, Usage};
 use super::record::{Answered, Record, Reply, Request, hash};
-use super::reply::{Fault, again, read};
 use super::session::{BudgetReservation, Session, SingleFlight};
 use super::tokens::estimate_tokens;
-use super::usage::{Outcome, Spent};
+use super::usage::budget::Weight;
+use super::usage::tracker::{Outcome, Spent};
+use super::usage::{Price, Usage};
 use crate::schema::{Draw, Message};
 use crate::seed::{number, seeded};
+use reply::{Fault, again, read};
 
-/// Sampling parameters; unset ones are not sent.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Sampling {
-    /// Sampling temperature.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub temperature: Option<f64>,
-    /// Nucleus sampling: probability mass to sample from.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub top_p: Option<f64>,
-    /// Maximum number of tokens in a reply.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_tokens: Option<u32>,
-}
+pub use sampling::Sampling;
 
 /// A model that has one or more roles in the cast.
 #[derive(Debug)]

@@ -13,13 +13,14 @@ use crate::llm::{Offline, OfflineAnswer};
 use crate::schema::{ByLanguage, Language};
 use crate::stages::select::{Judge, Judgement};
 use crate::text::{
-    SpeechMarker, asks, content_words, count_speech_markers, float, likeness, pairs, plain, sentences, spoken,
+    SpeechMarker, asks, content_words, count_speech_markers, float, letters_and_digits, pairs, sentences, similarity,
+    spoken,
 };
 
 static PHRASES: LazyLock<ByLanguage<Phrases>> =
-    LazyLock::new(|| toml::from_str(include_str!("select.toml")).expect("`offline.toml` is embedded and tested"));
+    LazyLock::new(|| toml::from_str(include_str!("judge.toml")).expect("`judge.toml` is embedded and tested"));
 
-/// The judge's sentences in a language.
+/// The judge's sentences and statistics in a language. Tables by dimension have an entry `other` for all other codes.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Phrases {
@@ -27,12 +28,21 @@ struct Phrases {
     context: BTreeMap<String, String>,
     measure: BTreeMap<String, String>,
     comparison: BTreeMap<String, String>,
+    context_score: BTreeMap<String, Distribution>,
 }
 
-impl Phrases {
-    fn of<'a>(table: &'a BTreeMap<String, String>, code: &str) -> &'a str {
-        table.get(code).unwrap_or_else(|| &table["other"])
-    }
+/// Mean and standard deviation of a context score, measured on conversations of the shipped characters in scenes of the
+/// shipped books. Standardizing makes the dimensions comparable even though their word lists differ in length.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Distribution {
+    mean: f64,
+    deviation: f64,
+}
+
+/// Returns the entry for a dimension.
+fn entry<'a, T>(table: &'a BTreeMap<String, T>, code: &str) -> &'a T {
+    table.get(code).unwrap_or_else(|| &table["other"])
 }
 
 /// Maximum difference of context scores that chance can overcome, in standard deviations.
@@ -61,7 +71,7 @@ fn judge(ask: &Judge, offline: &mut Offline<'_>) -> Judgement {
     // Without evidence for the dimension in the context, give a neutral reason.
     let reason = if context.calls_for(code) > 0.3 { code } else { "other" };
     let dimension_reason = match quote {
-        Some(quote) => Phrases::of(&phrases.context, reason).replace("{quote}", &quote),
+        Some(quote) => entry(&phrases.context, reason).replace("{quote}", &quote),
         None => phrases.opening.clone(),
     };
     let (first, second) = (context.measure(&ask.first, code), context.measure(&ask.second, code));
@@ -87,7 +97,7 @@ fn score(difference: f64) -> u8 {
 /// Describes the counts and the other criteria that made a difference.
 fn compare(phrases: &Phrases, name: &str, code: &str, first: &Measure, second: &Measure) -> String {
     let text = &phrases.comparison;
-    let measure = Phrases::of(&phrases.measure, code);
+    let measure = entry(&phrases.measure, code);
     let mut told = vec![if first.shown + second.shown == 0 {
         // The Chinese measure word 处 needs a number before it.
         text["neither"].replace("{measure}", measure.trim_start_matches('处'))
@@ -110,7 +120,7 @@ fn compare(phrases: &Phrases, name: &str, code: &str, first: &Measure, second: &
     if told.len() == 1 {
         told.push(text["alike"].clone());
     }
-    told.join(if plain(&text["alike"]).is_ascii() { " " } else { "" })
+    told.join(if letters_and_digits(&text["alike"]).is_ascii() { " " } else { "" })
 }
 
 /// Returns the end of a line, in quotation marks.
@@ -203,8 +213,8 @@ impl<'a> Context<'a> {
             "PA" => near(SpeechMarker::Feeling) + near(SpeechMarker::Thanks) + near(SpeechMarker::Anger),
             _ => return 0.0,
         };
-        let (usual, spread) = usual(code, self.ask.language);
-        ((score - usual) / spread).clamp(-1.0, 2.5)
+        let Distribution { mean, deviation } = *entry(&PHRASES.get(self.ask.language).context_score, code);
+        ((score - mean) / deviation).clamp(-1.0, 2.5)
     }
 
     fn measure(&self, reply: &str, code: &str) -> Measure {
@@ -224,7 +234,7 @@ impl<'a> Context<'a> {
         let size = size(speech);
         let sound = (4..=70).contains(&size) && !sentences.is_empty();
         let fit = 0.5 * weigh(taken) + if answers { 0.25 } else { 0.0 } + if sound { 0.25 } else { 0.0 };
-        let history = self.ask.history.iter().map(|line| likeness(spoken(&line.content), speech));
+        let history = self.ask.history.iter().map(|line| similarity(spoken(&line.content), speech));
         Measure { shown, depth: weigh(float(shown)), fit, own: self.own(speech), again: history.fold(0.0, f64::max) }
     }
 
@@ -252,29 +262,12 @@ impl<'a> Context<'a> {
 
     /// Returns the maximum overlap in character pairs with an example line, relative to the shorter text.
     fn own(&self, speech: &str) -> f64 {
-        let reply: BTreeSet<_> = pairs(&plain(speech)).into_iter().collect();
+        let reply: BTreeSet<_> = pairs(&letters_and_digits(speech)).into_iter().collect();
         let share = |line: &String| {
-            let line: BTreeSet<_> = pairs(&plain(line)).into_iter().collect();
+            let line: BTreeSet<_> = pairs(&letters_and_digits(line)).into_iter().collect();
             float(reply.intersection(&line).count()) / float(reply.len().min(line.len()).max(12))
         };
         self.ask.lines.iter().map(share).fold(0.0, f64::max)
-    }
-}
-
-/// Returns mean and standard deviation of a context score, measured on conversations of the shipped characters in
-/// scenes of the shipped books. Standardizing makes the dimensions comparable even though their word lists differ in
-/// length.
-const fn usual(code: &str, language: Language) -> (f64, f64) {
-    match (language, code.as_bytes()) {
-        (Language::En, b"CR") => (0.6, 0.6),
-        (Language::En, b"FR") => (0.65, 0.8),
-        (Language::En, b"RR") => (0.45, 1.0),
-        (Language::En, b"CA") => (0.8, 0.35),
-        (Language::Zh, b"CR") => (1.3, 0.9),
-        (Language::Zh, b"FR") => (1.0, 1.05),
-        (Language::Zh, b"RR") => (0.35, 0.75),
-        (Language::Zh, b"CA") => (0.6, 0.28),
-        _ => (0.25, 0.5),
     }
 }
 

@@ -2,12 +2,12 @@
 
 use serde_json::Value;
 
-use super::ask::Shape;
-use super::error::ReplyFault;
-use super::offline::OfflineAnswer;
-use super::openai::lenient_json::{fill_nulls, json_of};
-use super::record::Reply;
-use super::session::Session;
+use crate::llm::ask::Shape;
+use crate::llm::error::ReplyFault;
+use crate::llm::offline::OfflineAnswer;
+use crate::llm::openai::lenient_json::{fill_nulls, json_of};
+use crate::llm::record::Reply;
+use crate::llm::session::Session;
 use crate::schema::Language;
 
 /// Why a reply cannot be used.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::budget::Weight;
 use super::pricing::{Price, Usage};
-use super::tokens::prefix_cache::{Prefixes, Prompt};
+use crate::llm::tokens::prefix_cache::{Prefixes, Prompt};
 use crate::schema::Message;
 
 /// Totals over calls.
@@ -59,7 +59,7 @@ impl Totals {
 
 /// How a call ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(in crate::llm) enum Outcome {
     /// Answered in this process.
     Made,
     /// Answered from the journal.
@@ -154,7 +154,7 @@ impl Entry {
 
 impl UsageTracker {
     /// Adds the tokens of a request. An unknown price makes the total cost unknown.
-    pub(super) fn spend(&self, model: &str, ask: &'static str, price: Option<&Price>, spent: &Spent) {
+    pub(in crate::llm) fn spend(&self, model: &str, ask: &'static str, price: Option<&Price>, spent: &Spent) {
         let usage = spent.usage;
         let totals = Totals {
             requests: u64::from(spent.requests),
@@ -170,7 +170,7 @@ impl UsageTracker {
     }
 
     /// Counts the end of a call.
-    pub(super) fn close(&self, model: &str, ask: &'static str, outcome: Outcome) {
+    pub(in crate::llm) fn close(&self, model: &str, ask: &'static str, outcome: Outcome) {
         let one = |which| u64::from(outcome == which);
         let call = Totals {
             made: one(Outcome::Made),
@@ -187,14 +187,14 @@ impl UsageTracker {
     }
 
     /// Records a prompt that was answered, by a server or from the journal.
-    pub(super) fn prompt(&self, model: &str, ask: &'static str, messages: &[Message]) {
+    pub(in crate::llm) fn prompt(&self, model: &str, ask: &'static str, messages: &[Message]) {
         let prompt = Prompt::of(messages);
         let mut prefixes = self.prefixes.lock().expect("no code panics while holding the lock");
         prefixes.entry((model.to_owned(), ask)).or_default().add(&prompt);
     }
 
     /// Counts a failed request or unusable reply by kind; `kept` marks one read from the journal.
-    pub(super) fn fault(&self, model: &str, kind: &'static str, kept: bool) {
+    pub(in crate::llm) fn fault(&self, model: &str, kind: &'static str, kept: bool) {
         let mut faults = self.faults.lock().expect("no code panics while holding the lock");
         let (new, old) = faults.entry((model.to_owned(), kind)).or_default();
         *(if kept { old } else { new }) += 1;
@@ -230,7 +230,7 @@ impl UsageTracker {
     }
 
     /// Returns the usage paid for in this process, without calls answered from the journal.
-    pub(super) fn paid(&self) -> Weight {
+    pub(in crate::llm) fn paid(&self) -> Weight {
         let entries = self.entries.lock().expect("no code panics while holding the lock");
         entries.values().map(Entry::paid).fold(Weight::default(), Weight::plus)
     }
@@ -253,15 +253,15 @@ impl UsageTracker {
 
 /// Usage of one record, or of a failed call.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Spent {
+pub(in crate::llm) struct Spent {
     /// Number of HTTP requests.
-    pub(super) requests: u32,
+    pub(in crate::llm) requests: u32,
     /// Tokens.
-    pub(super) usage: Usage,
+    pub(in crate::llm) usage: Usage,
     /// Whether it is a retry after an unusable reply.
-    pub(super) again: bool,
+    pub(in crate::llm) again: bool,
     /// Whether it was read from the journal.
-    pub(super) kept: bool,
+    pub(in crate::llm) kept: bool,
 }
 
 #[cfg(test)]

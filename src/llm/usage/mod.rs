@@ -1,0 +1,9 @@
+//! What calls cost: tokens, prices, statistics and the budget of a run.
+
+pub(super) mod budget;
+pub(super) mod pricing;
+pub(super) mod tracker;
+
+pub use budget::Budget;
+pub use pricing::{Price, Usage};
+pub use tracker::{Account, Totals, UsageTracker, part};

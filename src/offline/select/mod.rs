@@ -1,0 +1,3 @@
+//! The offline answer of `select`: a judge that compares two replies by counts.
+
+mod judge;
