@@ -1,5 +1,5 @@
 //! A script as acts of utterances: speeches with their actions, and the narration in between. Nothing is selected, so
-//! that the whole part of a role is there.
+//! that every line of a role is included.
 
 use crate::attribution::{Attribution, Quotation};
 use crate::schema::{Utterance, slug};

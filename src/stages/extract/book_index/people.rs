@@ -73,7 +73,7 @@ pub(super) fn story<'t>(text: &'t str, attribution: &Attribution) -> &'t str {
     &text[start..byte(last.end).max(start)]
 }
 
-/// Collects each person's conversation partners: whoever speaks next within 600 code points.
+/// Collects each person's conversation partners: the next speaker within 600 code points.
 pub(super) fn exchanges(attribution: &Attribution) -> Vec<Vec<(u32, usize)>> {
     let mut exchanges: Vec<Vec<(u32, usize)>> = vec![Vec::new(); attribution.people.len()];
     for pair in attribution.quotations.windows(2) {

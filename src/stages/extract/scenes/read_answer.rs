@@ -229,7 +229,7 @@ fn count(counts: &mut Vec<(String, u32)>, text: String) {
     }
 }
 
-/// Removes the quotation marks around a whole speech and unpaired ones at its ends; pairs within it stay.
+/// Removes quotation marks that enclose the entire speech and unpaired ones at its ends; pairs inside it remain.
 pub(crate) fn unquoted(speech: &str) -> &str {
     let mut speech = speech.trim();
     loop {
