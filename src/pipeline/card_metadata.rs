@@ -10,7 +10,7 @@ use crate::schema::{Book, Language, RoleTally};
 use crate::stages::export::{AskCost, BookMetadata, CardMetadata, CastMetadata};
 
 /// Collects the metadata of a run for the data card.
-pub(super) fn about(
+pub(super) fn card_metadata(
     loaded: &Loaded,
     limit: Option<u32>,
     books: &[Book],
@@ -42,10 +42,10 @@ pub(super) fn about(
         prompts: session.prompts.hashes().clone(),
         charges,
         tau: file.simulate.tau,
-        emphasis: file.simulate.target_probability,
+        target_probability: file.simulate.target_probability,
         batch_size: file.simulate.batch_size,
         keep_source: file.select.keep_source,
-        sample: file.select.sample_threshold,
+        sample_threshold: file.select.sample_threshold,
         roles,
     }
 }

@@ -21,11 +21,11 @@ use tokio::sync::watch;
 use self::chunk::is_unread;
 use self::tasks::Tasks;
 use super::book_source::BookSource;
-use super::card_metadata::about;
+use super::card_metadata::card_metadata;
 use super::error::{Cause, FailedItems, RunError};
 use super::manifest::Manifest;
 use super::models::Models;
-use super::quote_limits::rights;
+use super::quote_limits::quote_limits;
 use super::records::Records;
 use super::status::{Watch, spent};
 use super::summary::{AgreementSummary, RunOptions, Summary};
@@ -112,13 +112,13 @@ async fn go(runner: &Arc<Runner>, folder: &RunFolder, begun: Instant) -> Result<
         runner.start(Stage::Export, None);
         let (index, pool_hash) = pool.expect("extract runs before export");
         let mut dataset = folder.new_dataset()?;
-        let rights = rights(&runner.loaded, &index)?;
+        let quote_limits = quote_limits(&runner.loaded, &index)?;
         let mut figures = ReportStatistics::new(runner.loaded.file.seed);
-        let tables = records.write(&rights, &index, &mut dataset, &mut figures)?;
+        let tables = records.write(&quote_limits, &index, &mut dataset, &mut figures)?;
         let (charges, tallies) = (summary.charges(), records.roles.splits.tallies().clone());
         let limit = runner.options.limit;
-        let about = about(&runner.loaded, limit, &books, &runner.models, &runner.session, charges, tallies);
-        let card = export::card(&runner.loaded.file.export, &about, &tables);
+        let metadata = card_metadata(&runner.loaded, limit, &books, &runner.models, &runner.session, charges, tallies);
+        let card = export::card(&runner.loaded.file.export, &metadata, &tables);
         summary.count(&tables);
         summary.agreement =
             figures.judges().iter().map(|(name, own)| (name.clone(), AgreementSummary::of(own))).collect();
@@ -136,16 +136,16 @@ async fn go(runner: &Arc<Runner>, folder: &RunFolder, begun: Instant) -> Result<
         folder.write_manifest(&manifest)?;
         folder.write_report(&export::report(&export::Report {
             params: &runner.loaded.file.export,
-            about: &about,
+            metadata: &metadata,
             tables: &tables,
             figures: &figures,
             chunks,
             rejects: &records.rejects,
             dimensions_below_target: &records.dimensions_below_target,
             dimensions_without_samples: &records.dimensions_without_samples,
-            rights: &rights,
+            quote_limits: &quote_limits,
             each_sample: summary.per_sample.map(|each| [each.calls, each.billed, each.cacheable]),
-            readings: &records.readings(&rights, &index, &figures)?,
+            readings: &records.readings(&quote_limits, &index, &figures)?,
         }))?;
         summary.dataset = Some(folder.dataset());
         runner.end(Stage::Export, format!("{} rows in {}", summary.total_rows(), folder.dataset().display()));
