@@ -26,8 +26,8 @@ const LICENCES: &str = "\
 
 /// Returns the Hub's id of a licence, ignoring capitals and the difference between spaces, underscores and hyphens.
 fn known(stated: &str) -> Option<&'static str> {
-    let plain = stated.trim().to_lowercase().replace([' ', '_'], "-");
-    LICENCES.split(' ').find(|one| *one == plain)
+    let identifier = stated.trim().to_lowercase().replace([' ', '_'], "-");
+    LICENCES.split(' ').find(|one| *one == identifier)
 }
 
 /// Returns the licence of the pipeline file if the Hub has no id for it.

@@ -47,12 +47,12 @@ impl<'a> DisplayBudget<'a> {
         Self { each, ..self }
     }
 
-    /// Lets `fill` use at most `most` units; unused units are returned.
-    pub(super) fn part<T>(&mut self, most: usize, fill: impl FnOnce(&mut Self) -> T) -> T {
-        let most = most.min(self.remaining);
-        let mut part = Self { remaining: most, ..*self };
+    /// Lets `fill` use at most `max_units` units; unused units are returned.
+    pub(super) fn part<T>(&mut self, max_units: usize, fill: impl FnOnce(&mut Self) -> T) -> T {
+        let max_units = max_units.min(self.remaining);
+        let mut part = Self { remaining: max_units, ..*self };
         let filled = fill(&mut part);
-        self.remaining -= most - part.remaining;
+        self.remaining -= max_units - part.remaining;
         filled
     }
 
@@ -67,8 +67,8 @@ impl<'a> DisplayBudget<'a> {
     }
 
     /// Returns a short text on one line and subtracts its length.
-    pub(super) fn line(&mut self, text: &str, most: usize) -> String {
-        let line = line(text, most);
+    pub(super) fn line(&mut self, text: &str, max_units: usize) -> String {
+        let line = line(text, max_units);
         self.spend(line.chars().map(units).sum());
         line
     }
@@ -97,11 +97,11 @@ fn units(c: char) -> usize {
     bytes.div_ceil(3)
 }
 
-/// Splits a text after at most `most` units. Also returns the number of units used.
-fn split_at_units(text: &str, most: usize) -> (&str, &str, usize) {
+/// Splits a text after at most `max_units` units. Also returns the number of units used.
+fn split_at_units(text: &str, max_units: usize) -> (&str, &str, usize) {
     let mut used = 0;
     for (at, c) in text.char_indices() {
-        if used + units(c) > most {
+        if used + units(c) > max_units {
             return (&text[..at], &text[at..], used);
         }
         used += units(c);
@@ -110,16 +110,16 @@ fn split_at_units(text: &str, most: usize) -> (&str, &str, usize) {
 }
 
 /// Returns a text for display and its length in units.
-fn displayed(text: &str, most: usize) -> (DisplayText, usize) {
-    let (visible, rest, first) = split_at_units(text, MAX_VISIBLE.min(most));
-    let (folded, rest, second) = split_at_units(rest, most.saturating_sub(MAX_VISIBLE));
-    (DisplayText { visible: plain(visible), folded: plain(folded), more: rest.chars().count() }, first + second)
+fn displayed(text: &str, max_units: usize) -> (DisplayText, usize) {
+    let (visible, rest, first) = split_at_units(text, MAX_VISIBLE.min(max_units));
+    let (folded, rest, second) = split_at_units(rest, max_units.saturating_sub(MAX_VISIBLE));
+    (DisplayText { visible: escaped(visible), folded: escaped(folded), more: rest.chars().count() }, first + second)
 }
 
-/// Returns a short text such as a name on one line, cut after `most` units.
-pub(super) fn line(text: &str, most: usize) -> String {
-    let (line, rest, _) = split_at_units(text, most);
-    let mut line = plain(line).replace(['\n', '\t'], " ");
+/// Returns a short text such as a name on one line, cut after `max_units` units.
+pub(super) fn line(text: &str, max_units: usize) -> String {
+    let (line, rest, _) = split_at_units(text, max_units);
+    let mut line = escaped(line).replace(['\n', '\t'], " ");
     if !rest.is_empty() {
         line.push('…');
     }
@@ -134,22 +134,22 @@ const fn is_unsafe(c: char) -> bool {
 
 /// Writes control characters and bidirectional overrides as `[U+202E]`. The direction marks of Arabic and Hebrew are
 /// kept.
-fn plain(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
-            '\n' | '\t' => plain.push(c),
-            '\u{2028}' | '\u{2029}' => plain.push('\n'),
+            '\n' | '\t' => escaped.push(c),
+            '\u{2028}' | '\u{2029}' => escaped.push('\n'),
             '\r' => {}
             c if is_unsafe(c) => {
-                let _ = write!(plain, "[U+{:04X}]", u32::from(c));
+                let _ = write!(escaped, "[U+{:04X}]", u32::from(c));
             }
             // Noncharacters are errors in HTML.
-            c if u32::from(c) & 0xFFFE == 0xFFFE || matches!(c, '\u{fdd0}'..='\u{fdef}') => plain.push('\u{fffd}'),
-            c => plain.push(c),
+            c if u32::from(c) & 0xFFFE == 0xFFFE || matches!(c, '\u{fdd0}'..='\u{fdef}') => escaped.push('\u{fffd}'),
+            c => escaped.push(c),
         }
     }
-    plain
+    escaped
 }
 
 #[cfg(test)]
@@ -167,7 +167,7 @@ mod tests {
             ("one\r\ntwo\u{2028}three", "one\ntwo\nthree"),
             ("\u{ffff}\u{fdd0}\u{1fffe}", "\u{fffd}\u{fffd}\u{fffd}"),
         ] {
-            assert_eq!(plain(text), expected);
+            assert_eq!(escaped(text), expected);
         }
     }
 
@@ -180,8 +180,8 @@ mod tests {
             let visible = MAX_VISIBLE / units;
             assert_eq!(displayed(&letter.repeat(visible), MAX_TEXT).0.folded, "", "{letter}");
             let (long, used) = displayed(&letter.repeat(10_000), MAX_TEXT);
-            assert_eq!(long.visible, plain(&letter.repeat(visible)), "{letter}");
-            assert_eq!(long.folded, plain(&letter.repeat(folded)), "{letter}");
+            assert_eq!(long.visible, escaped(&letter.repeat(visible)), "{letter}");
+            assert_eq!(long.folded, escaped(&letter.repeat(folded)), "{letter}");
             assert!(
                 used <= MAX_TEXT && long.more == 10_000 - visible - folded && long.more >= 10_000 - whole,
                 "{letter}"

@@ -348,8 +348,8 @@ mod tests {
         assert!(of(Split::Train).is_disjoint(&of(Split::Test)));
         let paper = Params { split: SplitRule::Paper, held_out_general: 7, ..permissive() };
         let selected = all_rows(&paper, made());
-        let shown = selected.general.iter().filter(|row| row.role_split == Some(Split::Test)).count();
-        assert_eq!(shown, 14, "seven rows of each held-out role");
+        let role_test = selected.general.iter().filter(|row| row.role_split == Some(Split::Test)).count();
+        assert_eq!(role_test, 14, "seven rows of each held-out role");
         let by_role = selected.tallies[&Language::En].by_role;
         assert!(by_role.alike >= 14 && (by_role.highest - 1.0).abs() < 1e-9, "the overlap is reported: {by_role:?}");
     }
