@@ -32,7 +32,7 @@ pub(super) fn card_metadata(
             .into_iter()
             .chain(loaded.overrides.iter().map(|change| redact(change)))
             .collect(),
-        books: books.iter().map(|book| about_book(loaded, book)).collect(),
+        books: books.iter().map(|book| book_metadata(loaded, book)).collect(),
         parts: models
             .parts()
             .into_iter()
@@ -50,7 +50,7 @@ pub(super) fn card_metadata(
     }
 }
 
-fn about_book(loaded: &Loaded, book: &Book) -> BookMetadata {
+fn book_metadata(loaded: &Loaded, book: &Book) -> BookMetadata {
     let path = loaded.book_paths.iter().find(|known| known.path.as_os_str() == book.path.as_str());
     BookMetadata {
         slug: book.slug.clone(),

@@ -28,8 +28,8 @@ fn each(loaded: &Loaded, scenes: &PoolIndex, mut see: impl FnMut(&str)) -> Resul
             see(&book.text);
         }
     }
-    for place in (0..scenes.len()).filter(|place| scenes.head(*place).is_custom) {
-        let scene = scenes.scene(place)?;
+    for index in (0..scenes.len()).filter(|index| scenes.head(*index).is_custom) {
+        let scene = scenes.scene(index)?;
         for line in &scene.dialogue {
             for text in [&line.thought, &line.action, &line.speech].into_iter().flatten() {
                 see(text);

@@ -81,18 +81,18 @@ impl Records {
         let samples = samples.records().map(|sample| Ok(self.exclusions.sample(sample?))).filter_map(Result::transpose);
         let conversations = conversations.records().map(|conversation| Ok(conversation?));
         let conversations = kept(conversations, |one: &Conversation| self.exclusions.has_conversation(&one.id));
-        let all_scenes = (0..scenes.len()).filter(|&place| self.exclusions.has_scene(&scenes.head(place).id));
-        let all_scenes = all_scenes.map(|place| Ok(scenes.scene(place)?));
+        let all_scenes = (0..scenes.len()).filter(|&index| self.exclusions.has_scene(&scenes.head(index).id));
+        let all_scenes = all_scenes.map(|index| Ok(scenes.scene(index)?));
         let characters = self.characters.iter().filter(|one| self.exclusions.has_character(&one.id)).cloned().map(Ok);
         let tables = [
-            write(quote_limits, dataset, samples.inspect(seen(|sample| figures.sample(sample))))?,
+            write(quote_limits, dataset, samples.inspect(inspect_ok(|sample| figures.sample(sample))))?,
             write(
                 quote_limits,
                 dataset,
-                conversations.inspect(seen(|conversation| figures.conversation(conversation))),
+                conversations.inspect(inspect_ok(|conversation| figures.conversation(conversation))),
             )?,
-            write(quote_limits, dataset, all_scenes.inspect(seen(|scene| figures.scene(scene))))?,
-            write(quote_limits, dataset, characters.inspect(seen(|one| figures.character(one))))?,
+            write(quote_limits, dataset, all_scenes.inspect(inspect_ok(|scene| figures.scene(scene))))?,
+            write(quote_limits, dataset, characters.inspect(inspect_ok(|one| figures.character(one))))?,
         ];
         let roles = self.write_roles(quote_limits, dataset)?;
         let rejected = write(quote_limits, dataset, self.rejects.iter().cloned().map(Ok))?;
@@ -109,7 +109,7 @@ impl Records {
         let mut readings = Vec::new();
         for id in figures.shown() {
             let Some(conversation) = self.kept().0.get::<Conversation>(&id)? else { continue };
-            let scene = scenes.find(&conversation.scene_id).map(|place| scenes.scene(place)).transpose()?;
+            let scene = scenes.find(&conversation.scene_id).map(|index| scenes.scene(index)).transpose()?;
             let character = self.characters.iter().find(|character| character.id == conversation.character_id);
             readings.push(ConversationView::new(&conversation, scene.as_ref(), character, quote_limits, figures));
         }
@@ -161,10 +161,10 @@ fn kept<T>(
 }
 
 /// Returns an inspector that sees only rows without error.
-fn seen<T>(mut see: impl FnMut(&T)) -> impl FnMut(&Result<T, RunError>) {
+fn inspect_ok<T>(mut inspect: impl FnMut(&T)) -> impl FnMut(&Result<T, RunError>) {
     move |row| {
         if let Ok(row) = row {
-            see(row);
+            inspect(row);
         }
     }
 }

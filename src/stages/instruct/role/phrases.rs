@@ -45,11 +45,12 @@ pub(in crate::stages::instruct) fn phrases(
     if own.is_empty() || others.is_empty() {
         return Vec::new();
     }
-    let (own_counts, other_counts) = (counts(own, language), counts(others, language));
+    let mut own_counts = counts(own, language, |_| true);
+    own_counts.retain(|_, forms| turns(forms) >= params.min_phrase_turns);
+    let other_counts = counts(others, language, |phrase| own_counts.contains_key(phrase));
     let (size, other_size) = (float(own.len()), float(others.len()));
     let mut found: Vec<(String, Phrase)> = own_counts
         .iter()
-        .filter(|(_, forms)| turns(forms) >= params.min_phrase_turns)
         .filter_map(|(key, forms)| {
             let count = turns(forms);
             let other = other_counts.get(key).map_or(0, turns);
@@ -105,15 +106,19 @@ fn keyness(own: f64, size: f64, other: f64, other_size: f64) -> f64 {
     2.0 * (term(own, size * share) + term(other, other_size * share))
 }
 
-/// Counts the turns that contain each phrase, by normalized form and spelling.
-fn counts(lines: &[String], language: Language) -> BTreeMap<String, BTreeMap<String, u32>> {
+/// Counts the turns that contain each phrase that `is_counted` selects, by normalized form and spelling.
+fn counts(
+    lines: &[String],
+    language: Language,
+    is_counted: impl Fn(&str) -> bool,
+) -> BTreeMap<String, BTreeMap<String, u32>> {
     let mut counts: BTreeMap<String, BTreeMap<String, u32>> = BTreeMap::new();
     for line in lines {
         let mut phrases_of_line: BTreeSet<(String, String)> = BTreeSet::new();
         let mut keys: BTreeSet<String> = BTreeSet::new();
         for clause in clauses(line, language) {
             for (key, form) in grams(&clause, language) {
-                if keys.insert(key.clone()) {
+                if is_counted(&key) && keys.insert(key.clone()) {
                     phrases_of_line.insert((key, form));
                 }
             }
@@ -139,10 +144,10 @@ fn grams(clause: &str, language: Language) -> Vec<(String, String)> {
     match language {
         Language::En => {
             let words: Vec<&str> = clause.split_whitespace().collect();
-            let normalized = |word: &str| word.replace('’', "'").to_lowercase();
+            let normalized: Vec<String> = words.iter().map(|word| word.replace('’', "'").to_lowercase()).collect();
             WORDS
-                .flat_map(|length| words.windows(length))
-                .map(|gram| (gram.iter().map(|word| normalized(word)).collect::<Vec<_>>().join(" "), gram.join(" ")))
+                .flat_map(|length| normalized.windows(length).zip(words.windows(length)))
+                .map(|(key, form)| (key.join(" "), form.join(" ")))
                 .collect()
         }
         Language::Zh => {
