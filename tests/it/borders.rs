@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use dramaturg::attribution;
-use dramaturg::llm::{Answered, Budget, Journal, JournalError, Model, OfflineOptions, Record, Session};
-use dramaturg::prompt::Prompts;
+use dramaturg::llm::{Answered, Journal, JournalError, Record};
 use dramaturg::schema::{Chunk, Language, Scene};
 use dramaturg::stages::{chunk, extract};
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
+
+use crate::support::offline_model;
 
 /// A journal that keeps scripted replies, by draw, in place of those it is given.
 #[derive(Default)]
@@ -62,10 +63,8 @@ async fn scenes_of(language: Language, border: Value, unfinished: bool) -> (Vec<
     let (planned, _) = chunk::chunk(&book, &chunk::chapters(&book), &params);
     assert_eq!(planned.len(), 3, "{language}: {} tokens", planned.iter().map(|chunk| chunk.tokens).sum::<u32>());
     let script = Arc::new(Script::default());
-    let prompts = Prompts::new(dramaturg::stages::prompts(), &BTreeMap::new()).expect("the templates parse");
     let journal: Arc<dyn Journal> = Arc::clone(&script) as _;
-    let session = Arc::new(Session::new(7, prompts, journal, Budget::default(), false));
-    let model = Model::offline("rules", OfflineOptions::default(), session);
+    let model = offline_model(journal);
     for chunk in &planned[..2] {
         script.replies.lock().expect("one thread").insert(format!("{}/border", chunk.id()), border.clone());
     }

@@ -5,14 +5,15 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use dramaturg::attribution;
-use dramaturg::llm::{Answered, Budget, Journal, JournalError, Model, OfflineOptions, Record, Session};
-use dramaturg::prompt::Prompts;
+use dramaturg::llm::{Answered, Journal, JournalError, Record};
 use dramaturg::schema::{Chunk, Grounded, Language, Reject, RejectReason, Scene};
+use dramaturg::stages::chunk;
 use dramaturg::stages::extract;
 use dramaturg::stages::extract::{BookIndex, FoundLine, FoundScene, FoundScenes, RepairedLine, RepairedLines};
-use dramaturg::stages::{chunk, prompts};
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
+
+use crate::support::offline_model;
 
 /// Makes of an offline reply what the model says instead: (draw, reply).
 pub(super) type Rule = dyn Fn(&str, &str, Value) -> Value + Send + Sync;
@@ -86,9 +87,7 @@ pub(super) async fn extracted(
 ) -> (Vec<Scene>, Vec<Reject>, Vec<Record>) {
     let script = Arc::new(Script { rule: Box::new(rule), records: Mutex::default(), said: Mutex::default() });
     let journal: Arc<dyn Journal> = Arc::clone(&script) as _;
-    let templates = Prompts::new(prompts(), &BTreeMap::new()).expect("the templates parse");
-    let session = Arc::new(Session::new(7, templates, journal, Budget::default(), false));
-    let model = Model::offline("rules", OfflineOptions::default(), session);
+    let model = offline_model(journal);
     let (mut scenes, mut rejects) = (Vec::new(), Vec::new());
     let mut carry = extract::Carry::default();
     for (at, chunk) in read.chunks.iter().enumerate() {
