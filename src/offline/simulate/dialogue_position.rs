@@ -49,12 +49,12 @@ impl DialoguePosition {
     pub(super) fn new(dialogue: &[Line], history: &[Line]) -> Self {
         let entries: Vec<Entry<'_>> = dialogue.iter().map(Entry::new).collect();
         let find = |line: &Line| {
-            let said_lines = plain(spoken(&line.content));
-            let letters = pairs(&said_lines);
+            let spoken_text = plain(spoken(&line.content));
+            let letters = pairs(&spoken_text);
             let alike = |entry: &Entry<'_>| {
                 entry.speaker == line.speaker
-                    && (!entry.plain.is_empty() && said_lines.contains(&entry.plain)
-                        || entry.first.as_ref().is_some_and(|first| said_lines.contains(first))
+                    && (!entry.plain.is_empty() && spoken_text.contains(&entry.plain)
+                        || entry.first.as_ref().is_some_and(|first| spoken_text.contains(first))
                         || pair_likeness(&letters, &entry.pairs) > 0.6)
             };
             entries.iter().rposition(alike)

@@ -72,7 +72,7 @@ impl QuestionKind {
         let takes_up =
             |sentence: &&str| content_words(sentence).iter().filter(|word| question_content.contains(word)).count();
         let shared_words: usize = stated.iter().map(takes_up).sum();
-        let answer_words = |sentence: &&str| {
+        let has_answer_word = |sentence: &&str| {
             let spaced = spaced(sentence);
             let mut words = self.answer_words.split('|').filter(|word| !word.is_empty());
             match language {
@@ -83,12 +83,12 @@ impl QuestionKind {
         // Common words are weak evidence alone: yes and no must come first, and other kinds need shared content words.
         match self.name.as_str() {
             "yes" => {
-                stated[0].split(['，', '。', ',', '.', ';']).next().is_some_and(|head| answer_words(&head))
+                stated[0].split(['，', '。', ',', '.', ';']).next().is_some_and(|head| has_answer_word(&head))
                     || shared_words > 1
             }
-            "why" | "number" | "feeling" | "recall" => stated.iter().any(answer_words),
-            "when" => stated.iter().any(answer_words) && (shared_words > 0 || language == Language::En),
-            _ => shared_words > 0 && (self.answer_words.is_empty() || stated.iter().any(answer_words)),
+            "why" | "number" | "feeling" | "recall" => stated.iter().any(has_answer_word),
+            "when" => stated.iter().any(has_answer_word) && (shared_words > 0 || language == Language::En),
+            _ => shared_words > 0 && (self.answer_words.is_empty() || stated.iter().any(has_answer_word)),
         }
     }
 }

@@ -93,7 +93,7 @@ impl ReplyAssembly<'_> {
     fn dimension_phrases(&self, code: &str, body: &str, rng: &mut ChaCha8Rng) -> (Option<String>, Option<String>) {
         let frames = frames(self.conversation.language);
         let Some(pool) = frames.strategy.get(code) else { return (self.bridge(body, rng), None) };
-        let dimension_phrases = |sign| count_speech_markers(body, self.conversation.language, sign) > 0;
+        let shows = |sign| count_speech_markers(body, self.conversation.language, sign) > 0;
         match code {
             "CR" => {
                 let lead = self.phrase(&frames.echo, body, rng);
@@ -102,9 +102,9 @@ impl ReplyAssembly<'_> {
                 let tail = if remind { self.phrase(pool, body, rng) } else { None };
                 (lead, tail)
             }
-            "FR" if dimension_phrases(SpeechMarker::Fact) => (None, None),
-            "RR" if dimension_phrases(SpeechMarker::Reason) => (None, None),
-            "PA" if dimension_phrases(SpeechMarker::Feeling) => (None, None),
+            "FR" if shows(SpeechMarker::Fact) => (None, None),
+            "RR" if shows(SpeechMarker::Reason) => (None, None),
+            "PA" if shows(SpeechMarker::Feeling) => (None, None),
             "CA" if asks(body) && self.conversation.others.iter().any(|other| mentions(body, other)) => (None, None),
             "PA" if rng.random_bool(0.5) => (self.phrase(pool, body, rng), None),
             _ => (None, self.phrase(pool, body, rng)),
