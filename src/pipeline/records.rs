@@ -248,7 +248,7 @@ impl PlayedRecords {
         let PlayedConversation { conversation, samples, rejects } = played;
         let mut turn_faults = self.turn_faults.lock().unwrap_or_else(PoisonError::into_inner);
         for fault in conversation.iter().flat_map(|conversation| &conversation.turns).flat_map(|turn| &turn.faults) {
-            *turn_faults.entry(fault.clone()).or_default() += 1;
+            *turn_faults.entry(fault.to_string()).or_default() += 1;
         }
         drop(turn_faults);
         if let Some((conversations, all_samples)) = &self.kept {

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::language::Language;
-use super::{CharacterId, ConversationId, SceneId};
+use super::{CharacterId, ConversationId, SceneId, TurnFault};
 
 /// Why a conversation ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -132,7 +132,8 @@ pub struct Turn {
     /// Names of format faults. The suffix `:mended` marks faults that were repaired, the prefix `lost:` faults of the
     /// reply that was not kept. `director:matched` and `director:by_lot` mean that the director's answer was not an
     /// exact name; the turn itself is not affected.
-    pub faults: Vec<String>,
+    #[schemars(with = "Vec<String>")]
+    pub faults: Vec<TurnFault>,
     /// Score σ in the order with the source model's reply first; null if the judge did not see this order.
     pub score_source_first: Option<u8>,
     /// Score σ in the order with the base model's reply first; null if the judge did not see this order.

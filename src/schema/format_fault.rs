@@ -1,4 +1,9 @@
-//! Faults in the format of a reply.
+//! Faults in the format of a reply, and the faults of a turn.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Defines the faults with their words, alone and as part of a reject reason.
 macro_rules! format_faults {
@@ -39,6 +44,27 @@ macro_rules! format_faults {
             pub(super) const fn in_baseline(self) -> &'static str {
                 match self {
                     $(Self::$name => concat!("baseline:", $word),)*
+                }
+            }
+
+            /// Returns the turn fault for a reply in which the fault was repaired.
+            const fn repaired(self) -> &'static str {
+                match self {
+                    $(Self::$name => concat!($word, ":mended"),)*
+                }
+            }
+
+            /// Returns the turn fault for the reply that was not kept.
+            const fn in_other_reply(self) -> &'static str {
+                match self {
+                    $(Self::$name => concat!("lost:", $word),)*
+                }
+            }
+
+            /// Returns the turn fault for the reply that was not kept, in which the fault was repaired.
+            const fn repaired_in_other_reply(self) -> &'static str {
+                match self {
+                    $(Self::$name => concat!("lost:", $word, ":mended"),)*
                 }
             }
         }
@@ -84,17 +110,121 @@ format_faults! {
     CutEnding = "cut_ending",
 }
 
-impl FormatFault {
-    /// Returns the fault with a name, if there is one. Repaired faults (`:mended`) and those of a reply that was not kept
-    /// (`lost:`) have other names in the column `faults`.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|fault| fault.name() == name)
+impl fmt::Display for FormatFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
     }
 }
 
-impl std::fmt::Display for FormatFault {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+/// A fault of a turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TurnFault {
+    /// The director's answer was not an exact name, but matched exactly one.
+    SpeakerMatched,
+    /// No attempt of the director named a character who may speak, so the speaker was drawn at random.
+    SpeakerDrawn,
+    /// The kept reply has a format fault.
+    Format(FormatFault),
+    /// The kept reply had a format fault that was repaired.
+    Repaired(FormatFault),
+    /// The reply that was not kept has a format fault.
+    OtherReply(FormatFault),
+    /// The reply that was not kept had a format fault that was repaired.
+    OtherReplyRepaired(FormatFault),
+}
+
+impl TurnFault {
+    /// Returns all turn faults.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let faults = FormatFault::ALL.iter().copied().flat_map(|fault| {
+            [Self::Format(fault), Self::Repaired(fault), Self::OtherReply(fault), Self::OtherReplyRepaired(fault)]
+        });
+        [Self::SpeakerMatched, Self::SpeakerDrawn].into_iter().chain(faults)
+    }
+
+    /// Returns the word used in files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::SpeakerMatched => "director:matched",
+            Self::SpeakerDrawn => "director:by_lot",
+            Self::Format(fault) => fault.name(),
+            Self::Repaired(fault) => fault.repaired(),
+            Self::OtherReply(fault) => fault.in_other_reply(),
+            Self::OtherReplyRepaired(fault) => fault.repaired_in_other_reply(),
+        }
+    }
+
+    /// Returns the fault of a kept reply as that of a reply that was not kept. Faults of the director stay the same.
+    #[must_use]
+    pub const fn of_other_reply(self) -> Self {
+        match self {
+            Self::Format(fault) => Self::OtherReply(fault),
+            Self::Repaired(fault) => Self::OtherReplyRepaired(fault),
+            _ => self,
+        }
+    }
+}
+
+impl fmt::Display for TurnFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
+    }
+}
+
+impl FromStr for TurnFault {
+    type Err = UnknownTurnFault;
+
+    fn from_str(word: &str) -> Result<Self, UnknownTurnFault> {
+        Self::all().find(|fault| fault.name() == word).ok_or_else(|| UnknownTurnFault(word.to_owned()))
+    }
+}
+
+/// A word that is not a turn fault of this version.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown turn fault `{0}`")]
+pub struct UnknownTurnFault(pub String);
+
+impl Serialize for TurnFault {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for TurnFault {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_turn_fault_has_its_own_word_and_is_read_back() {
+        let words: BTreeSet<&str> = TurnFault::all().map(TurnFault::name).collect();
+        assert_eq!(words.len(), 2 + 4 * FormatFault::ALL.len());
+        for fault in TurnFault::all() {
+            assert_eq!(fault.name().parse(), Ok(fault));
+            assert_eq!(serde_json::to_value(fault).unwrap(), fault.name());
+            assert_eq!(serde_json::from_value::<TurnFault>(fault.name().into()).unwrap(), fault);
+        }
+        for word in [
+            "director:matched",
+            "director:by_lot",
+            "own_name",
+            "own_name:mended",
+            "lost:cut_ending",
+            "lost:speaks_for_others:mended",
+        ] {
+            assert!(words.contains(word), "{word}");
+        }
+        assert_eq!(
+            "lost:director:by_lot".parse::<TurnFault>(),
+            Err(UnknownTurnFault("lost:director:by_lot".to_owned()))
+        );
     }
 }

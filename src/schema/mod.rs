@@ -24,7 +24,7 @@ pub use character::{Attribute, Character, CharacterFile, CharacterType, Visibili
 pub use conversation::{Candidate, Conversation, EndedBy, Line, Quality, Turn, TurnKind, Verdict};
 pub use dimension::Dimension;
 pub use draw::{Draw, ReplyOrder, RoleCall, TurnCall, WorldCall, WorldStep};
-pub use format_fault::FormatFault;
+pub use format_fault::{FormatFault, TurnFault, UnknownTurnFault};
 pub use ids::{CharacterId, ConversationId, RoleId, SampleId, SceneId};
 pub use language::{ByLanguage, Language};
 pub use message::{Message, Role};

@@ -30,7 +30,7 @@ pub fn answers() -> Vec<(&'static str, Value)> {
         answer::<extract::DescribeScene>(),
         answer::<synthesize::MakeWorld>(),
         answer::<synthesize::MakeCharacters>(),
-        answer::<synthesize::FindLikeness>(),
+        answer::<synthesize::FindKnownFigures>(),
         answer::<synthesize::MakeScene>(),
         answer::<synthesize::MakeDialogue>(),
         answer::<synthesize::Review>(),

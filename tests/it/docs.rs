@@ -1,6 +1,6 @@
 //! Checks that the documents agree with the program.
 //!
-//! `UPDATE_DOCS=1 cargo test docs` rewrites the outputs in `docs/tutorial.md`.
+//! `UPDATE_DOCS=1 cargo test docs` rewrites the outputs of commands in the pages.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -15,7 +15,7 @@ use serde_json::Value;
 
 /// Maximum number of lines of a page that is not generated.
 const MAX_LINES: usize = 150;
-/// The tutorial may be longer, because it shows outputs.
+/// The tutorial may be longer, because it shows the output of every step.
 const TUTORIAL: &str = "docs/tutorial.md";
 
 fn root() -> &'static Path {
@@ -217,7 +217,7 @@ fn pages_are_short_and_in_the_index() {
 #[test]
 fn the_readme_names_the_first_commands() {
     let readme = read("README.md");
-    for command in ["cargo run --release -- build pipelines/demo.toml", "cargo test"] {
+    for command in ["cargo run -- build pipelines/demo.toml", "cargo test"] {
         assert!(readme.contains(command), "{command}");
     }
 }
@@ -233,37 +233,72 @@ fn toml_in_pages_is_valid() {
     }
 }
 
-/// Runs the commands of the tutorial in a new folder and compares their outputs with the page.
+/// Runs the commands of all `console` blocks and compares their outputs with the pages. The tutorial comes first: it creates
+/// a project and builds it, and the commands of the other pages run in this project.
 #[test]
 fn pages_show_what_the_program_prints() {
-    let text = read(TUTORIAL);
     let folder = tempfile::tempdir().expect("the temporary folder is writable");
     let mut project = folder.path().to_owned();
-    let is_update = std::env::var_os("UPDATE_DOCS").is_some_and(|value| value == "1");
-    let (mut updated, mut rest) = (String::new(), text.as_str());
-    while let Some((before, after)) = rest.split_once("```console\n$ dramaturg ") {
-        let (block, behind) = after.split_once("```").expect("a block ends");
-        let (command, shown) = block.split_once('\n').expect("a block has a command");
-        let program = Command::new(cargo_bin("dramaturg")).args(command.split(' ')).current_dir(&project).output();
-        let output = program.expect("the program starts");
-        assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
-        let printed = String::from_utf8(output.stdout).expect("the program prints UTF-8");
-        if let Some(folder) = command.strip_prefix("init ") {
-            project.push(folder);
+    let mut pages = pages();
+    let tutorial = pages.remove(TUTORIAL).expect("the tutorial exists");
+    let (mut commands, mut outdated) = (0, Vec::new());
+    for (path, page) in std::iter::once((TUTORIAL.to_owned(), tutorial)).chain(pages) {
+        write_files(&page, &project);
+        let (mut updated, mut rest) = (String::new(), page.as_str());
+        while let Some((before, after)) = rest.split_once("```console\n$ dramaturg ") {
+            let (block, behind) = after.split_once("```").expect("a block ends");
+            let (command, expected) = block.split_once('\n').expect("a block has a command");
+            let actual = abridged(&printed(command, expected, &project), expected);
+            if let Some(folder) = command.strip_prefix("init ") {
+                project.push(folder);
+            }
+            if without_times(&actual) != without_times(expected) {
+                outdated.push(format!("{path}: `dramaturg {command}` prints\n{actual}\nthe page shows\n{expected}"));
+            }
+            let _ = write!(updated, "{before}```console\n$ dramaturg {command}\n{actual}```");
+            commands += 1;
+            rest = behind;
         }
-        let _ = write!(updated, "{before}```console\n$ dramaturg {command}\n{}```", abridged(&printed, shown));
-        if !is_update {
-            let current = without_times(&abridged(&printed, shown)) == without_times(shown);
-            assert!(
-                current,
-                "`dramaturg {command}` prints\n{printed}\n{TUTORIAL} shows\n{shown}\nUPDATE_DOCS=1 updates it"
-            );
+        if std::env::var_os("UPDATE_DOCS").is_some_and(|value| value == "1") {
+            fs::write(root().join(path), updated + rest).expect("the page is writable");
+            outdated.clear();
         }
-        rest = behind;
     }
-    if is_update {
-        fs::write(root().join(TUTORIAL), updated + rest).expect("the page is writable");
+    assert!(commands > 10, "{commands} commands were found");
+    assert!(outdated.is_empty(), "{}\nUPDATE_DOCS=1 updates the pages", outdated.join("\n"));
+}
+
+/// Writes the TOML blocks of a page that start with a file name, as in `# ferry.toml`, to the project.
+fn write_files(page: &str, project: &Path) {
+    for block in page.split("```toml\n# ").skip(1) {
+        let block = block.split("```").next().unwrap_or_default();
+        if let Some((name, text)) = block.split_once('\n').filter(|(name, _)| name.ends_with(".toml")) {
+            fs::write(project.join(name), text).expect("the project is writable");
+        }
     }
+}
+
+/// Returns what a command prints on stdout, or on stderr if it fails as the page says.
+fn printed(command: &str, expected: &str, project: &Path) -> String {
+    // Single quotes group words, as in a shell.
+    let quoted = command.split('\'').enumerate().flat_map(|(part, text)| match part % 2 {
+        1 => vec![(text, true)],
+        _ => text.split_inclusive(' ').map(|word| (word, false)).collect(),
+    });
+    let mut arguments = vec![String::new()];
+    for (text, is_quoted) in quoted {
+        let last = arguments.last_mut().expect("there is always a last argument");
+        last.push_str(if is_quoted { text } else { text.trim_end_matches(' ') });
+        if !is_quoted && text.ends_with(' ') {
+            arguments.push(String::new());
+        }
+    }
+    let program = Command::new(cargo_bin("dramaturg")).args(arguments).current_dir(project).output();
+    let output = program.expect("the program starts");
+    let [stdout, stderr] =
+        [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).expect("the program prints UTF-8"));
+    assert_eq!(output.status.success(), !expected.starts_with("error:"), "dramaturg {command}: {stderr}");
+    if output.status.success() { stdout } else { stderr }
 }
 
 /// Replaces durations, which differ between runs.
@@ -272,11 +307,11 @@ fn without_times(text: &str) -> String {
     DURATION.replace_all(text, "0 s").into_owned()
 }
 
-/// Abridges an output like the shown one: a line `…` replaces any number of lines. As many lines as shown are kept at the
-/// start and at the end; a part in the middle starts at the first line with the same first word.
-fn abridged(printed: &str, shown: &str) -> String {
+/// Abridges an output like the expected one, in which a line `…` replaces any number of lines. The start and the end keep as
+/// many lines as expected; a part in the middle starts at the first line with the same first word.
+fn abridged(printed: &str, expected: &str) -> String {
     let lines: Vec<&str> = printed.trim_end().lines().collect();
-    let parts: Vec<&str> = shown.split("…\n").collect();
+    let parts: Vec<&str> = expected.split("…\n").collect();
     let last = parts.len() - 1;
     if last == 0 {
         return lines.join("\n") + "\n";

@@ -16,7 +16,7 @@ use crate::config::BookError;
 use crate::config::{CharactersError, PipelineError};
 use crate::schema::{Character, CharacterId, Scene, slug};
 use crate::stages::synthesize::Params;
-use crate::stages::synthesize::established::{card, card_of, named, pick};
+use crate::stages::synthesize::established::{card, imported_card, named, pick};
 use crate::store::{self, Pool, StoreError};
 
 /// Errors of `character export`.
@@ -126,7 +126,7 @@ fn export(arguments: &CharacterExportArguments) -> Result<Exit, Fault> {
                 CharactersError::Open(error) => Fault::Open(error),
                 CharactersError::Invalid(error) => Fault::Invalid(error),
             })?;
-            cards.extend(given.iter().map(|given| (Character::from(given.file.clone()).id, card_of(given))));
+            cards.extend(given.iter().map(|given| (Character::from(given.file.clone()).id, imported_card(given))));
             continue;
         }
         match found.get(name).map_or(&[][..], Vec::as_slice) {

@@ -186,7 +186,7 @@ impl Reader {
             return Vec::new();
         }
         match serde_json::from_value::<CharacterFile>(file.value.clone()) {
-            Ok(file) => vec![ImportedCharacter { file, form: CharacterFormat::Own, original: Value::Null }],
+            Ok(file) => vec![ImportedCharacter { file, format: CharacterFormat::Own, original: Value::Null }],
             Err(error) => {
                 self.problems.push(Problem::new(At::whole(source), error.to_string()));
                 Vec::new()

@@ -52,7 +52,9 @@ fn situation(ask: &DescribeScene) -> String {
     }
     let mut chosen: Vec<&SentenceHint> = narration[narration.len().saturating_sub(3)..].to_vec();
     // An earlier sentence with place or time goes first.
-    if let Some(setting) = narration[..narration.len() - chosen.len()].iter().rev().find(|hint| words.setting(&hint.text) >= 2) {
+    if let Some(setting) =
+        narration[..narration.len() - chosen.len()].iter().rev().find(|hint| words.setting(&hint.text) >= 2)
+    {
         chosen.remove(0);
         chosen.insert(0, setting);
     }

@@ -123,7 +123,8 @@ fn want(language: Language, spoken: &[SpokenSentence]) -> Option<Want<'_>> {
     let words = Patterns::of(language);
     // Two content words in a Chinese question say as much as three in an English one.
     let (least, most, min_content_words) = if language == Language::Zh { (7, 60, 2) } else { (20, 180, 3) };
-    let fits = |sentence: &SpokenSentence, least: usize, most: usize| (least..=most).contains(&sentence.text.chars().count());
+    let fits =
+        |sentence: &SpokenSentence, least: usize, most: usize| (least..=most).contains(&sentence.text.chars().count());
     let best = |test: &dyn Fn(&SpokenSentence) -> bool| {
         let fitting = spoken.iter().enumerate().filter(|(_, sentence)| test(sentence));
         fitting.max_by_key(|(at, sentence)| (sentence.weight, std::cmp::Reverse(*at))).map(|(_, sentence)| sentence)
@@ -144,7 +145,9 @@ fn want(language: Language, spoken: &[SpokenSentence]) -> Option<Want<'_>> {
     };
     let question = best(&open);
     let another = question.and_then(|first| {
-        best(&|sentence| open(sentence) && sentence.text != first.text && sentence.to == first.to && fits(sentence, least, most / 3))
+        best(&|sentence| {
+            open(sentence) && sentence.text != first.text && sentence.to == first.to && fits(sentence, least, most / 3)
+        })
     });
     // A character who asks more than it tells wants to know; one who tells has an opinion.
     let asks = spoken.iter().filter(|sentence| sentence.text.ends_with(['?', '？'])).count() * 2 >= spoken.len();

@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
 
 use super::person::first;
-use super::talk::{with_final_punctuation, self_statements};
+use super::talk::{self_statements, with_final_punctuation};
 use crate::schema::{Confidence, DialogueTurn, Language};
 use crate::stages::instruct::asks::direct_questions;
 use crate::stages::instruct::{AskDescription, AskSegment, Triplet, Triplets};
@@ -129,7 +129,11 @@ fn draft(ask: &AskSegment, answer: &str, before: Option<&DialogueTurn>, rng: &mu
     let topic = topics(answer, ask.language).into_iter().next().map(|topic| topic.phrase);
     let made = |frames: &[String], other: &str, quotation: &str, topic: &str, rng: &mut ChaCha8Rng| {
         let frame = frames.choose(rng).map_or("", String::as_str);
-        frame.replace("{name}", &ask.name).replace("{other}", other).replace("{quotation}", quotation).replace("{topic}", topic)
+        frame
+            .replace("{name}", &ask.name)
+            .replace("{other}", other)
+            .replace("{said}", quotation)
+            .replace("{topic}", topic)
     };
     let cited = before.map(|before| (before.role.as_str(), cited(&before.content, ask.language)));
     let (question, confidence) = match (cited, topic) {
@@ -154,7 +158,8 @@ fn draft(ask: &AskSegment, answer: &str, before: Option<&DialogueTurn>, rng: &mu
 /// Returns the sentence of a turn that is answered: its last question, or else its last sentence.
 fn cited(content: &str, language: Language) -> String {
     let quotation = sentences(spoken(content));
-    let cited = quotation.iter().rev().find(|sentence| asks(sentence)).or(quotation.last()).copied().unwrap_or_default();
+    let cited =
+        quotation.iter().rev().find(|sentence| asks(sentence)).or(quotation.last()).copied().unwrap_or_default();
     let quotes = ['“', '”', '"', '‘', '「', '」', '『', '』'];
     let cited = cited.trim_matches(|c| quotes.contains(&c) || c == '’');
     if language == Language::Zh { cited.trim_end_matches('。').to_owned() } else { cited.to_owned() }
@@ -229,8 +234,11 @@ fn is_thing(noun: &str, text: &str) -> bool {
 
 /// Returns a text as complete sentences.
 fn whole(text: &str, language: Language) -> String {
-    let sentences: Vec<String> =
-        sentences(spoken(text)).into_iter().take(4).map(|sentence| with_final_punctuation(sentence, language)).collect();
+    let sentences: Vec<String> = sentences(spoken(text))
+        .into_iter()
+        .take(4)
+        .map(|sentence| with_final_punctuation(sentence, language))
+        .collect();
     sentences.join(if language == Language::En { " " } else { "" })
 }
 

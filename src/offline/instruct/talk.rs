@@ -39,8 +39,11 @@ pub(super) fn play(ask: &PlayRole, rng: &mut ChaCha8Rng) -> String {
             }
         }
     }
-    let answer: Vec<String> =
-        sentences(&ask.material.answer).into_iter().take(MAX_ANSWER_SENTENCES).map(|sentence| with_final_punctuation(sentence, ask.language)).collect();
+    let answer: Vec<String> = sentences(&ask.material.answer)
+        .into_iter()
+        .take(MAX_ANSWER_SENTENCES)
+        .map(|sentence| with_final_punctuation(sentence, ask.language))
+        .collect();
     // Sentences go before the answer, after it, or on both sides; without an answer all are used.
     let mut parts = match (answer.is_empty(), rng.random_range(0..3)) {
         (true, _) => role_sentences,

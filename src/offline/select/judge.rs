@@ -63,7 +63,10 @@ fn judge(ask: &Judge, offline: &mut Offline<'_>) -> Judgement {
     let context = Context::new(ask);
     let called = ask.criteria.iter().map(|criterion| {
         let hinted = if ask.hint.as_deref() == Some(criterion.code.as_str()) { 1.5 } else { 0.0 };
-        (context.calls_for(&criterion.code) + hinted + offline.rng.random_range(0.0..MAX_RANDOM_BONUS), criterion.code.as_str())
+        (
+            context.calls_for(&criterion.code) + hinted + offline.rng.random_range(0.0..MAX_RANDOM_BONUS),
+            criterion.code.as_str(),
+        )
     });
     let code = called.max_by(|a, b| a.0.total_cmp(&b.0)).map_or("", |(_, code)| code);
     let quote = context.last.map(|last| excerpt(last, ask.language));
@@ -234,7 +237,13 @@ impl<'a> Context<'a> {
         let sound = (4..=70).contains(&size) && !sentences.is_empty();
         let fit = 0.5 * weigh(taken_up) + if answers { 0.25 } else { 0.0 } + if sound { 0.25 } else { 0.0 };
         let history = self.ask.history.iter().map(|line| likeness(spoken(&line.content), speech));
-        Measure { evidence, depth: weigh(float(evidence)), fit, own: self.own(speech), again: history.fold(0.0, f64::max) }
+        Measure {
+            evidence,
+            depth: weigh(float(evidence)),
+            fit,
+            own: self.own(speech),
+            again: history.fold(0.0, f64::max),
+        }
     }
 
     /// Counts the evidence for a dimension in a reply.

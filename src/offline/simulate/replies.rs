@@ -359,7 +359,7 @@ mod tests {
                 dimension: dimension.map(str::to_owned),
                 strategy: dimension.map(|_| "…".to_owned()),
                 max_sentences,
-                called: SceneNames::default(),
+                scene_names: SceneNames::default(),
             }
         }
 
@@ -377,7 +377,7 @@ mod tests {
                 dimension: dimension.map(str::to_owned),
                 eliciting: dimension.map(|_| "…".to_owned()),
                 max_sentences,
-                called: SceneNames::default(),
+                scene_names: SceneNames::default(),
             }
         }
 

@@ -89,16 +89,16 @@ fn names(setting: &WorldRows, count: usize, avoid: &[String], rng: &mut ChaCha8R
     let places = setting.tables.places.len();
     let mut names: Vec<(String, bool)> = Vec::new();
     for place in (setting.index..places).chain(0..setting.index) {
-        let mut given = setting.tables.given(place);
-        let mut families = setting.tables.families(place);
-        given.shuffle(rng);
-        families.shuffle(rng);
-        for (index, (first, woman)) in given.into_iter().enumerate() {
+        let mut given_names = setting.tables.given_names(place);
+        let mut family_names = setting.tables.family_names(place);
+        given_names.shuffle(rng);
+        family_names.shuffle(rng);
+        for (index, (first, woman)) in given_names.into_iter().enumerate() {
             if names.len() == count {
                 return names;
             }
-            let mut full_names = (0..families.len()).map(|shift| {
-                let family = families[(index + shift) % families.len()];
+            let mut full_names = (0..family_names.len()).map(|shift| {
+                let family = family_names[(index + shift) % family_names.len()];
                 if setting.language == Language::En { format!("{first} {family}") } else { format!("{family}{first}") }
             });
             let free = full_names.find(|name| {

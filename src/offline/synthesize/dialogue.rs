@@ -8,7 +8,7 @@ use super::random::draw;
 use super::rows::WorldRows;
 use super::slots::{fill, uncapitalised};
 use crate::llm::{Offline, OfflineAnswer};
-use crate::stages::synthesize::{MakeDialogue, Said, Talk};
+use crate::stages::synthesize::{Dialogue, DialogueLine, MakeDialogue};
 
 /// Maximum number of lines of one character.
 const MOST_LINES: usize = 36;
@@ -18,12 +18,12 @@ const MOST_GENERAL: usize = 8;
 const ACTIONS: f64 = 0.25;
 
 impl OfflineAnswer for MakeDialogue {
-    fn answer_offline(&self, offline: &mut Offline<'_>) -> Talk {
+    fn answer_offline(&self, offline: &mut Offline<'_>) -> Dialogue {
         dialogue(self, &mut offline.rng)
     }
 }
 
-fn dialogue(ask: &MakeDialogue, rng: &mut ChaCha8Rng) -> Talk {
+fn dialogue(ask: &MakeDialogue, rng: &mut ChaCha8Rng) -> Dialogue {
     let setting = WorldRows::of(&ask.world, ask.language, rng);
     let tables = setting.tables;
     let parts = setting.parts(&ask.characters, rng);
@@ -59,11 +59,15 @@ fn dialogue(ask: &MakeDialogue, rng: &mut ChaCha8Rng) -> Talk {
     for turn in 0..longest {
         for (sheet, voice) in ask.characters.iter().zip(&voices) {
             if let Some((speech, action)) = voice.get(turn) {
-                dialogue.push(Said { speaker: sheet.name.clone(), action: action.clone(), speech: speech.clone() });
+                dialogue.push(DialogueLine {
+                    speaker: sheet.name.clone(),
+                    action: action.clone(),
+                    speech: speech.clone(),
+                });
             }
         }
     }
-    Talk { dialogue }
+    Dialogue { dialogue }
 }
 
 /// Returns whether a line has no slots or a slot whose value is unique to a world.

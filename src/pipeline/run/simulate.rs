@@ -130,11 +130,17 @@ impl Runner {
         };
         let sources: Vec<&Model> = sources.iter().map(|source| &**source).collect();
         let lane = simulate::shared_counts_id(character, &sources);
-        let progress = |simulate::Progress { conversations, counted, wanted, has_ended }: simulate::Progress| {
+        let progress = |simulate::Progress { conversations, counted, required, has_ended }: simulate::Progress| {
             let reached = u64::from(counted);
             let step = reached.saturating_sub(behind.fetch_max(reached, Ordering::Relaxed));
             self.advance(Stage::Simulate, done.fetch_add(step, Ordering::Relaxed) + step, Some(total));
-            self.reporter.report(Event::Lane { lane: lane.clone(), conversations, counted, wanted, has_ended });
+            self.reporter.report(Event::Lane {
+                lane: lane.clone(),
+                conversations,
+                counted,
+                wanted: required,
+                has_ended,
+            });
         };
         simulate::play_lanes(&context, character, &sources, &**scenes, &keep, &progress).await
     }

@@ -11,7 +11,9 @@ use crate::pipeline::records::Records;
 use crate::schema::Stage;
 use crate::schema::{Book, Character, Language, SceneHead};
 use crate::stages::simulate;
-use crate::stages::synthesize::{self, Likeness, Lookalikes, MOST_FURTHER, Nth, Resemblance, Synthesized, established};
+use crate::stages::synthesize::{
+    self, Lookalikes, MAX_FURTHER_WORLDS, Resemblance, ResemblanceKind, Synthesized, WorldNumber, established,
+};
 use crate::store::PoolIndex;
 
 /// Made-up characters by language and world.
@@ -32,15 +34,18 @@ impl Runner {
         made_up: &mut Vec<Character>,
         records: &mut Records,
     ) -> u32 {
-        let mut left_out = made.left_out;
+        let mut dropped = made.dropped;
         self.reject(records, made.rejects);
         for character in made.characters {
             let of_books = lookalikes.next().expect("`lookalikes` has one entry per character");
             let namesake = established.iter().find(|other| other.id == character.id);
-            let same_id =
-                namesake.map(|other| Resemblance { other: other.name.clone(), book: None, likeness: Likeness::Name });
+            let same_id = namesake.map(|other| Resemblance {
+                other: other.name.clone(),
+                book: None,
+                kind: ResemblanceKind::Name,
+            });
             if let Some(resemblance) = of_books.or(same_id).or_else(|| synthesize::resembles(&character, made_up)) {
-                left_out += 1;
+                dropped += 1;
                 self.reject(records, [resemblance.reject(&character)]);
                 continue;
             }
@@ -48,13 +53,13 @@ impl Runner {
             let given = established.iter().filter(|other| !other.is_picked() && other.language == character.language);
             for other in given {
                 if let Some(resemblance) = synthesize::resembles(&character, std::slice::from_ref(other)) {
-                    let told = resemblance.told(&character);
+                    let told = resemblance.description(&character);
                     self.reporter.report(Event::Note(format!("{told}, which is defined in a file; both are kept")));
                 }
             }
             made_up.push(character);
         }
-        left_out
+        dropped
     }
 
     /// Adds the made-up characters of worlds, by language and world. Returns the worlds that miss characters, and how
@@ -69,10 +74,10 @@ impl Runner {
     ) -> Result<Vec<(Language, u32, u32)>, RunError> {
         made.sort_by_key(|(language, world, _)| (*language, *world));
         let mut lookalikes = self.lookalikes(&made, scenes).await?.into_iter();
-        let left_out = made.into_iter().map(|(language, world, made)| {
+        let dropped = made.into_iter().map(|(language, world, made)| {
             (language, world, self.join(made, &mut lookalikes, established, made_up, records))
         });
-        Ok(left_out.filter(|(.., left_out)| *left_out > 0).collect())
+        Ok(dropped.filter(|(.., dropped)| *dropped > 0).collect())
     }
 
     /// Returns the similar book character of each made-up character, if any. Only books whose scenes are played count,
@@ -104,7 +109,7 @@ impl Runner {
     async fn made_up(
         &self,
         language: Language,
-        nth: Nth,
+        nth: WorldNumber,
         count: u32,
     ) -> Result<(Language, u32, Synthesized), RunError> {
         let models = self.models.synthesizers.get(language);
@@ -184,7 +189,7 @@ impl Runner {
                 left -= count;
                 let (runner, done) = (Arc::clone(self), Arc::clone(&done));
                 made.spawn(async move {
-                    let made = runner.made_up(language, Nth::planned(world), count).await?;
+                    let made = runner.made_up(language, WorldNumber::planned(world), count).await?;
                     let done = done.fetch_add(count.into(), Ordering::Relaxed) + u64::from(count);
                     runner.advance(Stage::Synthesize, done, Some(total));
                     Ok(made)
@@ -193,21 +198,21 @@ impl Runner {
         }
         // All planned worlds come first, so that a replacement never displaces a planned character.
         let mut missing = self.join_all(made.all().await, scenes, &established, &mut made_up, records).await?;
-        for further in 1..=MOST_FURTHER {
+        for further in 1..=MAX_FURTHER_WORLDS {
             if missing.is_empty() || made.failed() {
                 break;
             }
-            for (language, world, left_out) in missing {
+            for (language, world, dropped) in missing {
                 let runner = Arc::clone(self);
-                made.spawn(async move { runner.made_up(language, Nth { world, further }, left_out).await });
+                made.spawn(async move { runner.made_up(language, WorldNumber { world, further }, dropped).await });
             }
             missing = self.join_all(made.all().await, scenes, &established, &mut made_up, records).await?;
         }
         made.ended()?;
-        for (language, world, left_out) in missing {
+        for (language, world, dropped) in missing {
             let note = format!(
-                "{left_out} characters of world {world} ({language}) are missing: all candidates, after \
-                 {MOST_FURTHER} further attempts, were rejected; see the reasons in `rejected`"
+                "{dropped} characters of world {world} ({language}) are missing: all candidates, after \
+                 {MAX_FURTHER_WORLDS} further attempts, were rejected; see the reasons in `rejected`"
             );
             self.reporter.report(Event::Note(note));
         }

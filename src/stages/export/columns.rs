@@ -111,11 +111,18 @@ impl<'a, T> Lists<'a, T> {
     }
 }
 
+impl<T> Lists<'_, T> {
+    /// Builds a column of lists of strings, one string per item.
+    pub(super) fn texts(self, name: &'static str, text: impl Fn(&T) -> &str) -> PolarsResult<Column> {
+        let values = StringChunked::from_iter_values(PlSmallStr::EMPTY, self.items.iter().map(|item| text(item)));
+        self.column(name, &values.into_series())
+    }
+}
+
 impl Lists<'_, String> {
     /// Builds a column of lists of strings.
     pub(super) fn strings(self, name: &'static str) -> PolarsResult<Column> {
-        let values = StringChunked::from_iter_values(PlSmallStr::EMPTY, self.items.iter());
-        self.column(name, &values.into_series())
+        self.texts(name, String::as_str)
     }
 }
 

@@ -9,9 +9,9 @@ use super::report::AskCost;
 use super::tally::Table;
 use super::{ExportError, Params};
 use crate::schema::{
-    Attribute, ByLanguage, Candidate, CastMember, Character, CharacterType, Conversation, Dimension, EndedBy, Grounded,
-    Language, Line, Message, Motivation, Quality, Reject, RejectReason, Sample, Scene, SceneCharacter, Stage, Turn,
-    TurnKind, Utterance, Verdict, Visibility,
+    Attribute, ByLanguage, Candidate, CastMember, Character, CharacterType, Conversation, Dimension, EndedBy,
+    FormatFault, Grounded, Language, Line, Message, Motivation, Quality, Reject, RejectReason, Sample, Scene,
+    SceneCharacter, Stage, Turn, TurnFault, TurnKind, Utterance, Verdict, Visibility,
 };
 
 fn attribute(key: &str, value: &str, visibility: Visibility) -> Attribute {
@@ -92,7 +92,7 @@ fn turn(index: u32, kind: TurnKind) -> Turn {
         source_reply: of_test("（收伞）路上遇见故人。"),
         base_reply: of_test("抱歉。"),
         kept_reply: test.then_some(Candidate::Source),
-        faults: if test { vec!["speaker_prefix:mended".into()] } else { vec![] },
+        faults: if test { vec![TurnFault::Repaired(FormatFault::OwnName)] } else { vec![] },
         score_source_first: test.then_some(2),
         score_base_first: None,
         verdicts: if test { vec![verdict()] } else { vec![] },

@@ -252,7 +252,7 @@ fn turns<'a>(lists: impl Iterator<Item = &'a [Turn]>) -> Result<Column, ColumnEr
         text("source_reply", &lists.items, |turn| turn.source_reply.as_deref()),
         text("base_reply", &lists.items, |turn| turn.base_reply.as_deref()),
         text("kept_reply", &lists.items, |turn| turn.kept_reply.map(Candidate::name)),
-        Lists::new(lists.items.iter().map(|turn| turn.faults.as_slice())).strings("faults")?,
+        Lists::new(lists.items.iter().map(|turn| turn.faults.as_slice())).texts("faults", |fault| fault.name())?,
         score("score_source_first", &lists.items, |turn| turn.score_source_first),
         score("score_base_first", &lists.items, |turn| turn.score_base_first),
         verdicts(lists.items.iter().map(|turn| turn.verdicts.as_slice()))?,
@@ -538,7 +538,7 @@ mod tests {
         );
         let faults = turns.field_by_name("faults").unwrap();
         assert_eq!(faults.list().unwrap().get_as_series(0).unwrap().len(), 0);
-        assert_eq!(faults.get(1).unwrap().to_string(), "[\"speaker_prefix:mended\"]");
+        assert_eq!(faults.get(1).unwrap().to_string(), "[\"own_name:mended\"]");
     }
 
     #[test]

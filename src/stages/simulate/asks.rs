@@ -88,7 +88,7 @@ pub struct SceneReply {
     pub max_sentences: u32,
     /// Names and aliases in the scene.
     #[serde(skip)]
-    pub called: SceneNames,
+    pub scene_names: SceneNames,
 }
 
 /// Asks the test character for its next reply.
@@ -121,7 +121,7 @@ pub struct TestReply {
     pub max_sentences: u32,
     /// Names and aliases in the scene.
     #[serde(skip)]
-    pub called: SceneNames,
+    pub scene_names: SceneNames,
 }
 
 /// Asks for a quality rating of a whole conversation (FURINA, Appendix G: interaction, coherence, progression).
@@ -155,9 +155,10 @@ impl Direct {
     #[must_use]
     pub fn chosen(&self, next: &str) -> Option<&str> {
         let allowed = self.allowed();
-        let is_meant = |member: &CastMember| slug(&member.name) == slug(next) && !allowed.contains(&&*member.name);
+        let is_same_member =
+            |member: &CastMember| slug(&member.name) == slug(next) && !allowed.contains(&&*member.name);
         // A member of the cast who may not speak now must not be matched to a choice with a similar name.
-        if !allowed.contains(&next) && self.cast.iter().any(is_meant) {
+        if !allowed.contains(&next) && self.cast.iter().any(is_same_member) {
             return None;
         }
         resolve_choice(next, &allowed)
@@ -187,9 +188,9 @@ impl Ask for Direct {
 
     fn coerce(&self, value: &Value) -> Option<Value> {
         let chosen = self.chosen(value.get("next")?.as_str()?)?;
-        let mut meant = value.clone();
-        meant["next"] = json!(chosen);
-        Some(meant)
+        let mut coerced = value.clone();
+        coerced["next"] = json!(chosen);
+        Some(coerced)
     }
 }
 
@@ -207,7 +208,7 @@ impl Ask for SceneReply {
     }
 
     fn check(&self, answer: &String) -> Result<(), String> {
-        self.called.says_something(self.language, &self.name, answer)
+        self.scene_names.check_not_empty(self.language, &self.name, answer)
     }
 }
 
@@ -225,7 +226,7 @@ impl Ask for TestReply {
     }
 
     fn check(&self, answer: &String) -> Result<(), String> {
-        self.called.says_something(self.language, &self.name, answer)
+        self.scene_names.check_not_empty(self.language, &self.name, answer)
     }
 }
 
@@ -240,14 +241,14 @@ impl Ask for Rate {
 }
 
 impl SceneNames {
-    /// Calls `then` with these names as [`SpeakerNames`].
-    pub(super) fn with_names<T>(&self, then: impl FnOnce(SpeakerNames<'_>) -> T) -> T {
+    /// Calls `run` with these names as [`SpeakerNames`].
+    pub(super) fn with_names<T>(&self, run: impl FnOnce(SpeakerNames<'_>) -> T) -> T {
         let [own, others] = [&self.own, &self.others].map(|names| names.iter().map(String::as_str).collect::<Vec<_>>());
-        then(SpeakerNames { own: &own, others: &others })
+        run(SpeakerNames { own: &own, others: &others })
     }
 
     /// Rejects a reply of which nothing is left after cleaning. All other faults are fixed or recorded on the turn.
-    fn says_something(&self, language: Language, name: &str, answer: &str) -> Result<(), String> {
+    fn check_not_empty(&self, language: Language, name: &str, answer: &str) -> Result<(), String> {
         let nothing = self.with_names(|speakers| {
             ReplyFormat { language, speakers, max_sentences: u32::MAX, world_has_ai: true }.leaves_nothing(answer)
         });
@@ -293,7 +294,7 @@ mod tests {
             ]
         }
 
-        fn called(&self) -> SceneNames {
+        fn scene_names(&self) -> SceneNames {
             let others = self.others().into_iter().map(|other| other.name).collect();
             SceneNames { own: vec![self.text("Tess", "苔丝")], others }
         }
@@ -325,7 +326,7 @@ mod tests {
                 dimension: Some("RR".to_owned()),
                 strategy: Some(self.text("Think aloud.", "说出思路。")),
                 max_sentences: 3,
-                called: self.called(),
+                scene_names: self.scene_names(),
             }
         }
 
@@ -359,7 +360,7 @@ mod tests {
                 dimension: Some("RR".to_owned()),
                 eliciting: Some(self.text("Make Tess think.", "让苔丝想一想。")),
                 max_sentences: 1,
-                called: SceneNames::default(),
+                scene_names: SceneNames::default(),
             }
         }
 

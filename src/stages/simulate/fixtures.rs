@@ -200,7 +200,7 @@ impl Scenes for MemoryScenes {
         self.0.iter().map(|(head, _)| head)
     }
 
-    fn scene(&self, place: usize) -> Result<Scene, AskError> {
-        Ok(Scene::clone(&self.0[place].1))
+    fn scene(&self, index: usize) -> Result<Scene, AskError> {
+        Ok(Scene::clone(&self.0[index].1))
     }
 }

@@ -13,7 +13,6 @@ mod reply;
 
 pub use asks::{Direct, Direction, Rate, Rating, SceneNames, SceneReply, TestReply};
 pub use context::Context;
-pub use conversation::RANDOM_SPEAKER;
 pub use lanes::{
     Admission, Counts, LaneEnd, PlayedConversation, Progress, Scenes, SelectedBooks, is_extra_verdict, play_lanes,
     plays_own_book, scene_order, shared_counts_id,

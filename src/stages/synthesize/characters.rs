@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::Nth;
+use super::WorldNumber;
 use super::names::check_names;
 use super::refinement::{Draft, Step, messages};
 use super::sheet::Sheet;
@@ -42,10 +42,10 @@ pub struct Sheets {
 
 /// Draws the temperaments of a world's characters. Worlds with the same number of characters take turns in one shuffled
 /// order.
-pub(super) fn voices(seed: u64, language: Language, world: Nth, count: usize) -> Vec<String> {
+pub(super) fn voices(seed: u64, language: Language, world: WorldNumber, count: usize) -> Vec<String> {
     let mut labels: Vec<&str> = Tables::of(language).temperaments.iter().map(|row| row.label.as_str()).collect();
     labels.shuffle(&mut seeded(seed, &["synthesize", "voices", language.code()]));
-    (0..count).map(|index| labels[world.share(labels.len(), index, count)].to_owned()).collect()
+    (0..count).map(|index| labels[world.table_row(labels.len(), index, count)].to_owned()).collect()
 }
 
 impl Ask for MakeCharacters {

@@ -19,7 +19,7 @@ use crate::text::check_language;
 /// Number of lines per character that the dialogue is asked to have.
 const LINES: usize = 10;
 /// Minimum number of distinct lines per character; fewer do not show a speech style.
-const FEWEST_LINES: usize = 5;
+const MIN_LINES: usize = 5;
 
 /// Asks for the dialogue of a scene.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -40,14 +40,14 @@ pub struct MakeDialogue {
 
 /// The dialogue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Talk {
+pub struct Dialogue {
     /// The lines in order.
-    pub dialogue: Vec<Said>,
+    pub dialogue: Vec<DialogueLine>,
 }
 
 /// A line of the dialogue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Said {
+pub struct DialogueLine {
     /// The name of one of the characters.
     pub speaker: String,
     /// What it does while speaking, in a few words; null for nothing.
@@ -63,26 +63,26 @@ impl MakeDialogue {
     }
 }
 
-impl Talk {
+impl Dialogue {
     /// Returns the distinct lines of a character, in order.
     #[must_use]
     pub fn lines(&self, name: &str) -> Vec<String> {
-        let mut seen = BTreeSet::new();
-        let own = self.dialogue.iter().filter(|said| said.speaker == name).map(|said| said.speech.trim());
-        own.filter(|speech| !speech.is_empty() && seen.insert(*speech)).map(str::to_owned).collect()
+        let mut distinct = BTreeSet::new();
+        let own = self.dialogue.iter().filter(|line| line.speaker == name).map(|line| line.speech.trim());
+        own.filter(|speech| !speech.is_empty() && distinct.insert(*speech)).map(str::to_owned).collect()
     }
 }
 
 impl Ask for MakeDialogue {
     const NAME: &'static str = "synthesize/dialogue";
-    type Answer = Talk;
+    type Answer = Dialogue;
 
     fn messages(&self, prompts: &Prompts) -> Result<Vec<Message>, PromptError> {
         messages(self, prompts)
     }
 
     fn shape(&self) -> Shape {
-        let mut schema = schema_of::<Talk>();
+        let mut schema = schema_of::<Dialogue>();
         let names: Vec<&str> = self.characters.iter().map(|sheet| sheet.name.as_str()).collect();
         let lines = names.len() * self.lines;
         bound(&mut schema, "dialogue", lines, lines * 5);
@@ -90,14 +90,14 @@ impl Ask for MakeDialogue {
         Shape::Json(schema)
     }
 
-    fn check(&self, talk: &Talk) -> Result<(), String> {
+    fn check(&self, dialogue: &Dialogue) -> Result<(), String> {
         let known = |name: &str| self.characters.iter().any(|sheet| sheet.name == name);
-        if let Some(said) = talk.dialogue.iter().find(|said| !known(&said.speaker)) {
-            return Err(format!("`{}` is none of the characters", said.speaker));
+        if let Some(line) = dialogue.dialogue.iter().find(|line| !known(&line.speaker)) {
+            return Err(format!("`{}` is none of the characters", line.speaker));
         }
         for sheet in &self.characters {
-            let lines = talk.lines(&sheet.name);
-            if lines.len() < FEWEST_LINES {
+            let lines = dialogue.lines(&sheet.name);
+            if lines.len() < MIN_LINES {
                 return Err(format!(
                     "{} has {} different lines; each character needs about {}",
                     sheet.name,
@@ -116,12 +116,12 @@ impl Step for MakeDialogue {
         self.language
     }
 
-    fn text(&self, talk: &Talk) -> String {
-        let line = |said: &Said| match &said.action {
-            Some(action) => format!("{}: ({action}) {}", said.speaker, said.speech),
-            None => format!("{}: {}", said.speaker, said.speech),
+    fn text(&self, dialogue: &Dialogue) -> String {
+        let text = |line: &DialogueLine| match &line.action {
+            Some(action) => format!("{}: ({action}) {}", line.speaker, line.speech),
+            None => format!("{}: {}", line.speaker, line.speech),
         };
-        talk.dialogue.iter().map(line).collect::<Vec<_>>().join("\n")
+        dialogue.dialogue.iter().map(text).collect::<Vec<_>>().join("\n")
     }
 
     fn again(&self, draft: Draft) -> Self {

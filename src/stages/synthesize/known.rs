@@ -13,7 +13,7 @@ use crate::schema::{Draw, Language, Message, slug};
 
 /// Asks which known figures a character resembles.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct FindLikeness {
+pub struct FindKnownFigures {
     /// The language of the prompt.
     pub language: Language,
     /// The character's name.
@@ -24,17 +24,17 @@ pub struct FindLikeness {
 
 /// Whom a person is like: the comparisons before the verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Likenesses {
+pub struct FigureComparison {
     /// The known figures that come nearest, nearest first; empty when none comes to mind.
     #[schemars(length(max = 3))]
-    pub figures: Vec<Figure>,
+    pub figures: Vec<KnownFigure>,
     /// Whether readers would take the person for the first of them.
     pub verdict: Origin,
 }
 
 /// A figure that many readers know, of a book, a film, a game or history.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Figure {
+pub struct KnownFigure {
     /// What it is called.
     pub name: String,
     /// Where it is known from.
@@ -55,24 +55,24 @@ pub enum Origin {
     Borrowed,
 }
 
-impl FindLikeness {
+impl FindKnownFigures {
     /// Creates the ask for a sheet.
     pub(super) fn new(sheet: &Sheet, language: Language) -> Self {
         Self { language, name: sheet.name.trim().to_owned(), sheet: sheet.text(language) }
     }
 
     /// Returns an answer if the character has the name of a figure in `known.toml`.
-    pub(crate) fn namesake(&self) -> Option<Likenesses> {
+    pub(crate) fn namesake(&self) -> Option<FigureComparison> {
         let lists = [(Language::En, &KNOWN.en), (Language::Zh, &KNOWN.zh)];
         let names = lists.into_iter().filter(|(language, _)| *language == self.language).flat_map(|(_, names)| names);
         let known = names.into_iter().find(|known| slug(&self.name) == slug(known))?;
-        let figure = Figure {
+        let figure = KnownFigure {
             name: known.clone(),
             work: String::new(),
             shared: if self.language == Language::En { "the name" } else { "名字" }.to_owned(),
             different: String::new(),
         };
-        Some(Likenesses { figures: vec![figure], verdict: Origin::Borrowed })
+        Some(FigureComparison { figures: vec![figure], verdict: Origin::Borrowed })
     }
 }
 
@@ -86,16 +86,16 @@ struct Known {
 static KNOWN: LazyLock<Known> =
     LazyLock::new(|| toml::from_str(include_str!("known.toml")).expect("`known.toml` is embedded and tested"));
 
-impl Ask for FindLikeness {
+impl Ask for FindKnownFigures {
     const NAME: &'static str = "synthesize/known";
-    type Answer = Likenesses;
+    type Answer = FigureComparison;
 
     fn messages(&self, prompts: &Prompts) -> Result<Vec<Message>, PromptError> {
         let render = |part| prompts.render(Self::NAME, self.language, part, self);
         Ok(vec![Message::system(render("system")?), Message::user(render("user")?)])
     }
 
-    fn check(&self, answer: &Likenesses) -> Result<(), String> {
+    fn check(&self, answer: &FigureComparison) -> Result<(), String> {
         match (answer.verdict, answer.figures.first()) {
             (Origin::Borrowed, None) => Err("`borrowed` needs the figure that it is borrowed from".to_owned()),
             (Origin::Borrowed, Some(figure)) if figure.name.trim().is_empty() || figure.shared.trim().is_empty() => {
@@ -116,7 +116,7 @@ pub(super) async fn borrowed(
     language: Language,
     draw: Draw,
 ) -> Result<Option<String>, AskError> {
-    let ask = FindLikeness::new(sheet, language);
+    let ask = FindKnownFigures::new(sheet, language);
     let found = match ask.namesake() {
         Some(found) => found,
         None => match model.ask(&ask, &draw).await {
@@ -126,7 +126,7 @@ pub(super) async fn borrowed(
         },
     };
     let figure = found.figures.first().filter(|_| found.verdict == Origin::Borrowed);
-    Ok(figure.map(|Figure { name, work, shared, .. }| {
+    Ok(figure.map(|KnownFigure { name, work, shared, .. }| {
         let (own, work) = (&ask.name, work.trim());
         match language {
             Language::En if work.is_empty() => format!("{own} would be taken for {name}: {shared}"),
@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn a_famous_name_is_recognized_without_a_model() {
         let namesake = |name: &str, language| {
-            let ask = FindLikeness { language, name: name.to_owned(), sheet: String::new() };
+            let ask = FindKnownFigures { language, name: name.to_owned(), sheet: String::new() };
             ask.namesake().map(|found| found.figures[0].name.clone())
         };
         assert_eq!(namesake("SHERLOCK HOLMES", Language::En).as_deref(), Some("Sherlock Holmes"));
@@ -158,8 +158,8 @@ mod tests {
 
     #[test]
     fn a_verdict_needs_a_reason() {
-        let ask = FindLikeness { language: Language::En, name: "Orrie".to_owned(), sheet: String::new() };
-        let figure = |shared: &str| Figure {
+        let ask = FindKnownFigures { language: Language::En, name: "Orrie".to_owned(), sheet: String::new() };
+        let figure = |shared: &str| KnownFigure {
             name: "Captain Ahab".to_owned(),
             work: "Moby-Dick".to_owned(),
             shared: shared.to_owned(),
@@ -172,7 +172,7 @@ mod tests {
             (vec![figure(" ")], Origin::Borrowed, false),
             (vec![], Origin::Borrowed, false),
         ] {
-            assert_eq!(ask.check(&Likenesses { figures, verdict }).is_ok(), right);
+            assert_eq!(ask.check(&FigureComparison { figures, verdict }).is_ok(), right);
         }
     }
 

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use super::resemblance::{Bag, Likeness, MOST_LIKENESS, Resemblance, pairs};
+use super::resemblance::{MIN_PROFILE_SIMILARITY, ProfilePairs, Resemblance, ResemblanceKind, pairs};
 use crate::schema::{Character, Language, Scene, SceneCharacter, Utterance, slug};
 use crate::text::PlainName;
 use crate::text::bm25::Terms;
@@ -16,33 +16,33 @@ const SCENES_PER_NAMESAKE: u64 = 20;
 /// Searches books for characters that resemble invented characters too much.
 #[derive(Default)]
 pub struct Lookalikes {
-    made: Vec<Made>,
+    invented: Vec<InventedCharacter>,
     /// The word pairs of all invented profiles by language; other pairs of books are not stored.
-    said: BTreeMap<Language, HashSet<String>>,
+    invented_pairs: BTreeMap<Language, HashSet<String>>,
     /// Number of scenes read, by language.
     scenes: BTreeMap<Language, u64>,
     book: String,
     /// The characters of the current book.
     people: BTreeMap<(Language, String), Person>,
-    cut: Terms,
+    tokenizer: Terms,
 }
 
 /// An invented character with the matches found.
-struct Made {
+struct InventedCharacter {
     language: Language,
     name: PlainName,
-    profile: Bag,
+    profile: ProfilePairs,
     /// A character with the same name.
-    same: Option<Of>,
+    same_name: Option<BookCharacter>,
     /// The first character who shares a part of its name, and the number of scenes with such characters.
-    part: Option<(Of, u64)>,
+    shared_part: Option<(BookCharacter, u64)>,
     /// The character with the most similar profile, and the similarity.
-    alike: Option<(Of, f64)>,
+    most_similar: Option<(BookCharacter, f64)>,
 }
 
 /// A character of a book.
 #[derive(Clone)]
-struct Of {
+struct BookCharacter {
     name: String,
     book: String,
 }
@@ -52,7 +52,7 @@ struct Of {
 struct Person {
     name: String,
     /// Hashes of the attribute values already counted.
-    told: HashSet<u64>,
+    counted_values: HashSet<u64>,
     pairs: HashMap<String, usize>,
     length: usize,
 }
@@ -60,18 +60,18 @@ struct Person {
 impl Lookalikes {
     /// Starts a search for these invented characters.
     #[must_use]
-    pub fn new<'a>(made: impl IntoIterator<Item = &'a Character>) -> Self {
+    pub fn new<'a>(invented: impl IntoIterator<Item = &'a Character>) -> Self {
         let mut new = Self::default();
-        for character in made {
-            let profile = Bag::of(character);
-            new.said.entry(character.language).or_default().extend(profile.pairs().cloned());
-            new.made.push(Made {
+        for character in invented {
+            let profile = ProfilePairs::of(character);
+            new.invented_pairs.entry(character.language).or_default().extend(profile.pairs().cloned());
+            new.invented.push(InventedCharacter {
                 language: character.language,
                 name: PlainName::new(&character.name),
                 profile,
-                same: None,
-                part: None,
-                alike: None,
+                same_name: None,
+                shared_part: None,
+                most_similar: None,
             });
         }
         new
@@ -80,7 +80,7 @@ impl Lookalikes {
     /// Processes a scene. Profiles are combined over consecutive scenes of the same book, so scenes must be grouped by
     /// book.
     pub fn read(&mut self, scene: &Scene) {
-        if !self.said.contains_key(&scene.language) {
+        if !self.invented_pairs.contains_key(&scene.language) {
             return;
         }
         if self.book != scene.book {
@@ -91,7 +91,7 @@ impl Lookalikes {
         let cast = || scene.characters.iter().filter(|member| member.name != Utterance::ENVIRONMENT);
         self.compare_names(scene, &cast().map(|member| (member, names(member))).collect::<Vec<_>>());
         for member in cast() {
-            self.learn(scene.language, member);
+            self.add_profile(scene.language, member);
         }
     }
 
@@ -100,35 +100,44 @@ impl Lookalikes {
     #[must_use]
     pub fn found(mut self) -> Vec<Option<Resemblance>> {
         self.close();
-        let resemblance = |Of { name, book }, likeness| Resemblance { other: name, book: Some(book), likeness };
-        let found = |made: Made| {
-            if let Some(same) = made.same {
-                return Some(resemblance(same, Likeness::Name));
+        let resemblance = |BookCharacter { name, book }, kind| Resemblance { other: name, book: Some(book), kind };
+        let found = |invented: InventedCharacter| {
+            if let Some(same_name) = invented.same_name {
+                return Some(resemblance(same_name, ResemblanceKind::Name));
             }
-            if let Some((other, share)) = made.alike.filter(|(_, share)| *share >= MOST_LIKENESS) {
-                return Some(resemblance(other, Likeness::Profile(share)));
+            if let Some((other, similarity)) =
+                invented.most_similar.filter(|(_, similarity)| *similarity >= MIN_PROFILE_SIMILARITY)
+            {
+                return Some(resemblance(other, ResemblanceKind::Profile(similarity)));
             }
-            let of = self.scenes.get(&made.language).copied().unwrap_or_default();
-            let (other, scenes) = made.part.filter(|(_, scenes)| scenes * SCENES_PER_NAMESAKE > of)?;
-            Some(resemblance(other, Likeness::PartOfName { scenes, of }))
+            let total = self.scenes.get(&invented.language).copied().unwrap_or_default();
+            let (other, scenes) = invented.shared_part.filter(|(_, scenes)| scenes * SCENES_PER_NAMESAKE > total)?;
+            Some(resemblance(other, ResemblanceKind::PartOfName { scenes, total }))
         };
-        self.made.into_iter().map(found).collect()
+        self.invented.into_iter().map(found).collect()
     }
 
     fn compare_names(&mut self, scene: &Scene, cast: &[(&SceneCharacter, Vec<PlainName>)]) {
-        for made in self.made.iter_mut().filter(|made| made.language == scene.language && made.same.is_none()) {
-            let of = |(member, _): &(&SceneCharacter, _)| Of { name: member.name.clone(), book: scene.book.clone() };
-            made.same = cast.iter().find(|(_, names)| names.contains(&made.name)).map(of);
-            let shares = |(_, names): &&(_, Vec<PlainName>)| names.iter().any(|name| name.clashes(&made.name));
+        for invented in self
+            .invented
+            .iter_mut()
+            .filter(|invented| invented.language == scene.language && invented.same_name.is_none())
+        {
+            let book_character = |(member, _): &(&SceneCharacter, _)| BookCharacter {
+                name: member.name.clone(),
+                book: scene.book.clone(),
+            };
+            invented.same_name = cast.iter().find(|(_, names)| names.contains(&invented.name)).map(book_character);
+            let shares = |(_, names): &&(_, Vec<PlainName>)| names.iter().any(|name| name.clashes(&invented.name));
             if let Some(other) = cast.iter().find(shares) {
-                made.part.get_or_insert_with(|| (of(other), 0)).1 += 1;
+                invented.shared_part.get_or_insert_with(|| (book_character(other), 0)).1 += 1;
             }
         }
     }
 
-    fn learn(&mut self, language: Language, member: &SceneCharacter) {
-        let Self { said, people, cut, .. } = self;
-        let said = &said[&language];
+    fn add_profile(&mut self, language: Language, member: &SceneCharacter) {
+        let Self { invented_pairs, people, tokenizer, .. } = self;
+        let invented_pairs = &invented_pairs[&language];
         let person = people.entry((language, slug(&member.name))).or_default();
         if person.name.is_empty() {
             member.name.trim().clone_into(&mut person.name);
@@ -136,12 +145,12 @@ impl Lookalikes {
         for attribute in &member.profile {
             let mut hash = DefaultHasher::new();
             attribute.value.trim().hash(&mut hash);
-            if !person.told.insert(hash.finish()) {
+            if !person.counted_values.insert(hash.finish()) {
                 continue;
             }
-            pairs(cut, &attribute.value, language, |pair| {
+            pairs(tokenizer, &attribute.value, language, |pair| {
                 person.length += 1;
-                if !said.contains(pair) {
+                if !invented_pairs.contains(pair) {
                     return;
                 }
                 if let Some(count) = person.pairs.get_mut(pair) {
@@ -157,10 +166,14 @@ impl Lookalikes {
     fn close(&mut self) {
         for ((language, _), person) in std::mem::take(&mut self.people) {
             let Person { name, pairs, length, .. } = person;
-            for made in self.made.iter_mut().filter(|made| made.language == language && !pairs.is_empty()) {
-                let share = made.profile.share(length, |pair| pairs.get(pair).copied().unwrap_or_default());
-                if made.alike.as_ref().is_none_or(|(_, most)| share > *most) {
-                    made.alike = Some((Of { name: name.clone(), book: self.book.clone() }, share));
+            for invented in
+                self.invented.iter_mut().filter(|invented| invented.language == language && !pairs.is_empty())
+            {
+                let similarity =
+                    invented.profile.similarity(length, |pair| pairs.get(pair).copied().unwrap_or_default());
+                if invented.most_similar.as_ref().is_none_or(|(_, highest)| similarity > *highest) {
+                    invented.most_similar =
+                        Some((BookCharacter { name: name.clone(), book: self.book.clone() }, similarity));
                 }
             }
         }
@@ -213,21 +226,21 @@ mod tests {
         serde_json::from_value(written).expect("the JSON is a valid scene")
     }
 
-    fn found(made: &[Character], scenes: &[Scene]) -> Vec<Option<(String, String)>> {
-        let mut lookalikes = Lookalikes::new(made);
+    fn found(invented: &[Character], scenes: &[Scene]) -> Vec<Option<(String, String)>> {
+        let mut lookalikes = Lookalikes::new(invented);
         for scene in scenes {
             lookalikes.read(scene);
         }
         let found = lookalikes.found().into_iter();
-        let told = |one: Resemblance| {
-            let how = match one.likeness {
-                Likeness::Name => "name",
-                Likeness::PartOfName { .. } => "part",
-                Likeness::Profile(_) => "profile",
+        let summary = |one: Resemblance| {
+            let kind = match one.kind {
+                ResemblanceKind::Name => "name",
+                ResemblanceKind::PartOfName { .. } => "part",
+                ResemblanceKind::Profile(_) => "profile",
             };
-            (how.to_owned(), format!("{}@{}", one.other, one.book.expect("matches in books have a book")))
+            (kind.to_owned(), format!("{}@{}", one.other, one.book.expect("matches in books have a book")))
         };
-        found.map(|one| one.map(told)).collect()
+        found.map(|one| one.map(summary)).collect()
     }
 
     #[test]
@@ -248,13 +261,13 @@ mod tests {
                 ["沐知", "沐知远", "Environment/沐知微", "阿微"],
             ),
         ] {
-            let made = [made_up(language, plain, &["x"]), made_up(language, name, &["y"])];
+            let invented = [made_up(language, plain, &["x"]), made_up(language, name, &["y"])];
             // Further scenes of the language, so that a partial match is rare.
             let many: Vec<Scene> =
                 (0..40).map(|n| scene(language, &format!("a@{n}"), &[("Cid/老周", &["z"])])).collect();
             let with = |cast: &str, language| {
                 let one = scene(language, "forty@7", &[("Zed", &["z"]), (cast, &["w"])]);
-                found(&made, &[&many[..], &[one]].concat())
+                found(&invented, &[&many[..], &[one]].concat())
             };
             for cast in namesakes {
                 let other = cast.split('/').next().expect("`split` yields at least one part");
@@ -272,14 +285,14 @@ mod tests {
     fn a_partly_shared_name_is_rejected_if_it_excludes_many_scenes() {
         for (language, name, part) in [(Language::En, "Hester Quill", "Hester"), (Language::Zh, "贾宝玉", "宝玉")]
         {
-            let made = [made_up(language, name, &["x"])];
+            let invented = [made_up(language, name, &["x"])];
             let of = |all: usize, with: usize| -> Vec<Scene> {
                 let cast = |n| if n < with { part } else { "Zed/老周" };
                 (0..all).map(|n| scene(language, &format!("b@{n}"), &[(cast(n), &["z"])])).collect()
             };
-            assert_eq!(found(&made, &of(20, 1)), [None], "one of twenty scenes is allowed");
-            assert_eq!(found(&made, &of(20, 2)), [Some(("part".to_owned(), format!("{part}@b")))]);
-            assert_eq!(found(&made, &[]), [None]);
+            assert_eq!(found(&invented, &of(20, 1)), [None], "one of twenty scenes is allowed");
+            assert_eq!(found(&invented, &of(20, 2)), [Some(("part".to_owned(), format!("{part}@b")))]);
+            assert_eq!(found(&invented, &[]), [None]);
         }
     }
 
@@ -305,18 +318,18 @@ mod tests {
                 "她在堰边卖鳝鱼，嗓门极大，人人都欠。",
             ),
         ] {
-            let made = [made_up(language, "Ives Stope", &values), made_up(language, "Orrie Dace", &[other])];
-            let told = |book: &str, n: usize, value: &str| {
-                let place = format!("{book}@{n}");
+            let invented = [made_up(language, "Ives Stope", &values), made_up(language, "Orrie Dace", &[other])];
+            let book_scene = |book: &str, n: usize, value: &str| {
+                let id = format!("{book}@{n}");
                 // Scenes of a book repeat the profile of a character.
-                scene(language, &place, &[("Warden", &[value, other.get(..6).expect("letters")])])
+                scene(language, &id, &[("Warden", &[value, other.get(..6).expect("letters")])])
             };
-            let pieces: Vec<Scene> = (0..6).map(|n| told("gate", n, values[n % 3])).collect();
+            let pieces: Vec<Scene> = (0..6).map(|n| book_scene("gate", n, values[n % 3])).collect();
             let expected = Some(("profile".to_owned(), "Warden@gate".to_owned()));
-            assert_eq!(found(&made, &pieces), [expected, None]);
+            assert_eq!(found(&invented, &pieces), [expected, None]);
             // Profiles of different books are not combined.
-            let apart: Vec<Scene> = (0..3).map(|n| told(&format!("b{n}"), n, values[n])).collect();
-            assert_eq!(found(&made, &apart), [None, None]);
+            let apart: Vec<Scene> = (0..3).map(|n| book_scene(&format!("b{n}"), n, values[n])).collect();
+            assert_eq!(found(&invented, &apart), [None, None]);
         }
     }
 }

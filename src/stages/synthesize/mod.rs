@@ -21,12 +21,12 @@ mod tests;
 mod world;
 
 pub use characters::{MakeCharacters, Sheets};
-pub use dialogue::{MakeDialogue, Said, Talk};
+pub use dialogue::{Dialogue, DialogueLine, MakeDialogue};
 pub use established::Established;
-pub use known::{Figure, FindLikeness, Likenesses, Origin};
+pub use known::{FigureComparison, FindKnownFigures, KnownFigure, Origin};
 pub use lookalikes::Lookalikes;
 pub use refinement::Draft;
-pub use resemblance::{Likeness, Resemblance, resembles};
+pub use resemblance::{Resemblance, ResemblanceKind, resembles};
 pub use review::{Review, Reviewed, Verdict};
 pub use scene::{MakeScene, Meeting};
 pub use sheet::Sheet;
@@ -93,18 +93,18 @@ impl Default for Params {
 }
 
 /// Maximum number of further worlds that replace the dropped characters of a planned world.
-pub const MOST_FURTHER: u32 = 3;
+pub const MAX_FURTHER_WORLDS: u32 = 3;
 
 /// Identifies a world of a language: a planned world, or a further world whose characters replace dropped ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Nth {
+pub struct WorldNumber {
     /// The number of the planned world.
     pub world: u32,
-    /// The number of the further world, from 1 to [`MOST_FURTHER`]; 0 for the planned world itself.
+    /// The number of the further world, from 1 to [`MAX_FURTHER_WORLDS`]; 0 for the planned world itself.
     pub further: u32,
 }
 
-impl Nth {
+impl WorldNumber {
     /// Returns the planned world of this number.
     #[must_use]
     pub const fn planned(world: u32) -> Self {
@@ -113,15 +113,15 @@ impl Nth {
 
     /// Returns the row, in a shuffled table of `rows` rows, for the n-th of `of` draws of this world. Planned worlds
     /// take rows from the start of the table and further worlds from its end, so that they rarely share one.
-    const fn share(self, rows: usize, n: usize, of: usize) -> usize {
+    const fn table_row(self, rows: usize, n: usize, of: usize) -> usize {
         match self.further.checked_sub(1) {
             None => (self.world as usize * of + n) % rows,
-            Some(further) => rows - 1 - ((self.world * MOST_FURTHER + further) as usize * of + n) % rows,
+            Some(further) => rows - 1 - ((self.world * MAX_FURTHER_WORLDS + further) as usize * of + n) % rows,
         }
     }
 }
 
-impl std::fmt::Display for Nth {
+impl std::fmt::Display for WorldNumber {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}", self.world)?;
         if self.further > 0 { write!(f, "+{}", self.further) } else { Ok(()) }
@@ -137,15 +137,15 @@ pub struct Synthesized {
     pub rejects: Vec<Reject>,
     /// Number of characters dropped because of their content, to be replaced from a further world. Excludes failures of
     /// the server.
-    pub left_out: u32,
+    pub dropped: u32,
 }
 
 /// Minimum number of people of a world, since a dialogue needs two.
-const FEWEST_PEOPLE: u32 = 2;
+const MIN_PEOPLE: u32 = 2;
 
 /// Invents one world and its characters.
 ///
-/// A world has `characters_per_world` people (at least two), of whom the first `wanted` are returned, so that the
+/// A world has `characters_per_world` people (at least two), of whom the first `requested` are returned, so that the
 /// result is the same prefix no matter how many are wanted or whether `--limit` is set. Worlds rotate through the
 /// models, so that several models share the work (Appendix A); a further world uses a different model. `seed` and the
 /// world's number determine its random starting points. Draws are `<language>/<world>/<step>/<n>`, with
@@ -161,17 +161,17 @@ pub async fn synthesize(
     params: &Params,
     seed: u64,
     language: Language,
-    world: Nth,
-    wanted: u32,
+    world: WorldNumber,
+    requested: u32,
     avoid: &[String],
 ) -> Result<Synthesized, AskError> {
     let mut synthesized = Synthesized::default();
-    if wanted == 0 || models.is_empty() {
+    if requested == 0 || models.is_empty() {
         return Ok(synthesized);
     }
     let model = &models[(world.world + world.further) as usize % models.len()];
     let id = format!("{language}/{world}");
-    match people(model, params, seed, language, world, wanted, avoid).await {
+    match people(model, params, seed, language, world, requested, avoid).await {
         Ok((people, rejects)) => {
             synthesized.rejects = rejects;
             for character in people {
@@ -181,12 +181,12 @@ pub async fn synthesize(
                 }
             }
             let kept = u32::try_from(synthesized.characters.len()).expect("there are at most `wanted` characters");
-            synthesized.left_out = wanted - kept;
+            synthesized.dropped = requested - kept;
         }
         Err(error) if error.ends_the_run() => return Err(error),
         Err(error) => {
             // A call that failed at the server may succeed when the run is resumed.
-            synthesized.left_out = if refinement::is_kept(&error) { wanted } else { 0 };
+            synthesized.dropped = if refinement::is_kept(&error) { requested } else { 0 };
             synthesized.rejects.push(Reject::new(Stage::Synthesize, id, error.reason(), error.detail()));
         }
     }
@@ -199,16 +199,18 @@ async fn people(
     params: &Params,
     seed: u64,
     language: Language,
-    number: Nth,
-    wanted: u32,
+    number: WorldNumber,
+    requested: u32,
     avoid: &[String],
 ) -> Result<(Vec<Character>, Vec<Reject>), AskError> {
     let draw = |step| move |call| Draw::World { language, world: number.to_string(), step, call };
-    let most = params.max_refinements;
+    let max_refinements = params.max_refinements;
     let sparks = Sparks::draw(seed, language, number);
-    let world = refined(model, MakeWorld { language, sparks, draft: None }, draw(WorldStep::World), most).await?.answer;
+    let world = refined(model, MakeWorld { language, sparks, draft: None }, draw(WorldStep::World), max_refinements)
+        .await?
+        .answer;
     // Always a full world, so that a later run that wants more characters makes the same calls.
-    let count = wanted.max(params.characters_per_world).max(FEWEST_PEOPLE) as usize;
+    let count = requested.max(params.characters_per_world).max(MIN_PEOPLE) as usize;
     let ask = MakeCharacters {
         language,
         world: world.clone(),
@@ -218,13 +220,13 @@ async fn people(
         draft: None,
     };
     let Refined { answer: Sheets { mut characters }, is_good } =
-        refined(model, ask, draw(WorldStep::Characters), most).await?;
+        refined(model, ask, draw(WorldStep::Characters), max_refinements).await?;
     let mut rejects = Vec::new();
     for sheet in &mut characters {
         sheet.name = sheet.name.trim().to_owned();
     }
     // After the last refinement, a character may still be borrowed from a known figure.
-    for sheet in characters.iter().take(if is_good { 0 } else { wanted as usize }) {
+    for sheet in characters.iter().take(if is_good { 0 } else { requested as usize }) {
         if let Some(whose) =
             known::borrowed(model, sheet, language, draw(WorldStep::Characters)(WorldCall::KnownFigure)).await?
         {
@@ -237,9 +239,9 @@ async fn people(
         }
     }
     let ask = MakeScene { language, world: world.clone(), characters: characters.clone(), draft: None };
-    let scene = refined(model, ask, draw(WorldStep::Scene), most).await?.answer;
+    let scene = refined(model, ask, draw(WorldStep::Scene), max_refinements).await?.answer;
     let ask = MakeDialogue::new(language, world.clone(), characters.clone(), scene);
-    let talk = refined(model, ask, draw(WorldStep::Dialogue), most).await?.answer;
+    let dialogue = refined(model, ask, draw(WorldStep::Dialogue), max_refinements).await?.answer;
     let character = |sheet: Sheet| {
         Character {
             id: CharacterId::of_name(&sheet.name),
@@ -249,13 +251,13 @@ async fn people(
             book: None,
             worldview: Some(world.worldview(language)),
             profile: sheet.profile(language),
-            lines: talk.lines(&sheet.name),
+            lines: dialogue.lines(&sheet.name),
             model: Some(model.id().to_owned()),
             name: sheet.name,
         }
         .knowing_its_world()
     };
     let is_own = |character: &Character| rejects.iter().all(|reject| character.id != reject.id.as_str());
-    let people = characters.into_iter().take(wanted as usize).map(character).filter(is_own).collect();
+    let people = characters.into_iter().take(requested as usize).map(character).filter(is_own).collect();
     Ok((people, rejects))
 }

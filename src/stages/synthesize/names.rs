@@ -4,13 +4,13 @@ use crate::schema::{Language, slug};
 use crate::text::{PlainName, is_han};
 
 /// Maximum length of a name in characters.
-const LONGEST_NAME: usize = 60;
+const MAX_NAME_LENGTH: usize = 60;
 
 /// Checks the names of new characters. Returns an error if one is empty, too long, in the wrong script, or clashes with
 /// another one or with one of `avoid`.
 pub(super) fn check_names(names: &[&str], avoid: &[String], language: Language) -> Result<(), String> {
     for (index, name) in names.iter().enumerate() {
-        if slug(name) == "-" || name.chars().count() > LONGEST_NAME {
+        if slug(name) == "-" || name.chars().count() > MAX_NAME_LENGTH {
             return Err(format!("`{name}` is no name"));
         }
         if name.chars().any(is_han) != (language == Language::Zh) {
@@ -19,8 +19,8 @@ pub(super) fn check_names(names: &[&str], avoid: &[String], language: Language) 
         if names[..index].iter().any(|other| clash(name, other)) {
             return Err(format!("the name `{name}` is too like another character's; give each its own"));
         }
-        if let Some(taken) = avoid.iter().find(|taken| clash(name, taken)) {
-            return Err(format!("the name `{name}` is too like `{taken}`, which must not be used; choose another"));
+        if let Some(avoided) = avoid.iter().find(|avoided| clash(name, avoided)) {
+            return Err(format!("the name `{name}` is too like `{avoided}`, which must not be used; choose another"));
         }
     }
     Ok(())

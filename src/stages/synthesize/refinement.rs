@@ -27,8 +27,8 @@ pub(super) trait Step: OfflineAnswer<Answer: Clone> + serde::Serialize + Sized {
     /// Returns the answer as text, for the reviewer.
     fn text(&self, answer: &Self::Answer) -> String;
 
-    /// Returns what the answer has to be consistent with, for the reviewer: the part `given` of the template.
-    fn given(&self, prompts: &Prompts) -> Result<String, PromptError> {
+    /// Returns what the answer has to be consistent with, for the reviewer: the part `input` of the template.
+    fn input(&self, prompts: &Prompts) -> Result<String, PromptError> {
         prompts.render(Self::NAME, self.language(), "given", self)
     }
 
@@ -75,19 +75,19 @@ pub(super) async fn refined<S: Step>(
             return Ok(Refined { answer, is_good: false });
         }
         let text = step.text(&answer);
-        let given = step.given(&model.session().prompts).map_err(|source| AskError::Prompt { ask: S::NAME, source })?;
-        let review = Review { language: step.language(), step: S::NAME, given, output: text.clone() };
+        let input = step.input(&model.session().prompts).map_err(|source| AskError::Prompt { ask: S::NAME, source })?;
+        let review = Review { language: step.language(), step: S::NAME, input, output: text.clone() };
         let mut faults = match model.ask(&review, &this).await {
             Ok(reviewed) if reviewed.verdict == Verdict::Refine => reviewed.faults,
             Ok(_) => Vec::new(),
             Err(error) if is_kept(&error) => Vec::new(),
             Err(error) => return Err(error),
         };
-        let likenesses = S::people(&answer)
+        let known_figures = S::people(&answer)
             .iter()
             .map(|sheet| borrowed(model, sheet, step.language(), draw(WorldCall::KnownFigure)));
         // All calls run to completion even if one fails, so that paid answers are counted and journaled.
-        for fault in join_all(likenesses).await {
+        for fault in join_all(known_figures).await {
             faults.extend(fault?);
         }
         if faults.is_empty() {

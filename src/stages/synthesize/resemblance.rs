@@ -15,7 +15,7 @@ use crate::text::float;
 /// similarity of different characters is at most 0.48; a copy with two thirds of its keys has at least 0.69, and one
 /// with half of each value about 0.5. Paraphrases are not detected here; a model is asked about them
 /// (`synthesize/known`).
-pub(super) const MOST_LIKENESS: f64 = 0.5;
+pub(super) const MIN_PROFILE_SIMILARITY: f64 = 0.5;
 
 /// The resemblance of a character to another one.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,12 +25,12 @@ pub struct Resemblance {
     /// The slug of the other character's book, if it is from a book.
     pub book: Option<String>,
     /// The kind of resemblance.
-    pub likeness: Likeness,
+    pub kind: ResemblanceKind,
 }
 
 /// How two characters resemble each other.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Likeness {
+pub enum ResemblanceKind {
     /// Their names could be mistaken for each other.
     Name,
     /// They share a part of their names. Scenes with such characters cannot be played.
@@ -38,7 +38,7 @@ pub enum Likeness {
         /// Number of scenes with a character who shares a part of the name.
         scenes: u64,
         /// Number of all scenes of the language.
-        of: u64,
+        total: u64,
     },
     /// Their profiles are similar: the BM25 score of the other profile for this one as the query, divided by the score
     /// of this profile itself. 0 is unrelated, 1 is identical.
@@ -49,21 +49,21 @@ impl Resemblance {
     /// Returns the reject of a character that is dropped because of this resemblance.
     #[must_use]
     pub fn reject(&self, character: &Character) -> Reject {
-        Reject::new(Stage::Synthesize, character.id.clone(), RejectReason::Resembles, self.told(character))
+        Reject::new(Stage::Synthesize, character.id.clone(), RejectReason::Resembles, self.description(character))
     }
 
     /// Describes the resemblance.
     #[must_use]
-    pub fn told(&self, character: &Character) -> String {
+    pub fn description(&self, character: &Character) -> String {
         let (name, book) = (&character.name, self.book.as_ref());
         let other = book.map_or_else(|| self.other.clone(), |book| format!("{} in `{book}`", self.other));
-        match self.likeness {
-            Likeness::Name => format!("{name} has the same name as {other}"),
-            Likeness::PartOfName { scenes, of } => format!(
-                "{name} could be mistaken for {other}: {scenes} of {of} scenes in its language have a character with a similar name"
+        match self.kind {
+            ResemblanceKind::Name => format!("{name} has the same name as {other}"),
+            ResemblanceKind::PartOfName { scenes, total } => format!(
+                "{name} could be mistaken for {other}: {scenes} of {total} scenes in its language have a character with a similar name"
             ),
-            Likeness::Profile(share) => {
-                format!("{name} is too similar to {other} (profile similarity {share:.2})")
+            ResemblanceKind::Profile(similarity) => {
+                format!("{name} is too similar to {other} (profile similarity {similarity:.2})")
             }
         }
     }
@@ -73,25 +73,25 @@ impl Resemblance {
 /// skipped if it is the same reference.
 #[must_use]
 pub fn resembles(character: &Character, others: &[Character]) -> Option<Resemblance> {
-    let own = Bag::of(character);
+    let own = ProfilePairs::of(character);
     others.iter().filter(|other| !std::ptr::eq(*other, character)).find_map(|other| {
         let mut names = std::iter::once(&other.name).chain(&other.aliases);
-        let likeness = if names.any(|name| clash(&character.name, name)) {
-            Likeness::Name
+        let kind = if names.any(|name| clash(&character.name, name)) {
+            ResemblanceKind::Name
         } else {
-            let other = Bag::of(other);
-            let share = own.share(other.length, |pair| other.terms.get(pair).copied().unwrap_or_default());
-            (share >= MOST_LIKENESS).then_some(Likeness::Profile(share))?
+            let other = ProfilePairs::of(other);
+            let similarity = own.similarity(other.length, |pair| other.terms.get(pair).copied().unwrap_or_default());
+            (similarity >= MIN_PROFILE_SIMILARITY).then_some(ResemblanceKind::Profile(similarity))?
         };
-        Some(Resemblance { other: other.name.clone(), book: other.book.clone(), likeness })
+        Some(Resemblance { other: other.name.clone(), book: other.book.clone(), kind })
     })
 }
 
 /// Calls `each` for every pair of adjacent words (in Chinese: characters) of a text. Pairs are used because single
 /// English words discriminate too little: common words are half of every profile.
-pub(super) fn pairs(cut: &mut Terms, text: &str, language: Language, mut each: impl FnMut(&str)) {
+pub(super) fn pairs(tokenizer: &mut Terms, text: &str, language: Language, mut each: impl FnMut(&str)) {
     let mut pair = String::new();
-    cut.each(text, |term| match language {
+    tokenizer.each(text, |term| match language {
         Language::En => {
             let is_first = pair.is_empty();
             pair.push_str(if is_first { "" } else { " " });
@@ -108,29 +108,29 @@ pub(super) fn pairs(cut: &mut Terms, text: &str, language: Language, mut each: i
 
 /// A profile as a multiset of pairs.
 #[derive(Debug)]
-pub(super) struct Bag {
+pub(super) struct ProfilePairs {
     terms: BTreeMap<String, usize>,
     length: usize,
     language: Language,
     /// The score of the profile for itself.
-    most: f64,
+    self_score: f64,
 }
 
-impl Bag {
+impl ProfilePairs {
     pub(super) fn of(character: &Character) -> Self {
-        let mut bag = Self { terms: BTreeMap::new(), length: 0, language: character.language, most: 0.0 };
-        let mut cut = Terms::default();
+        let mut profile = Self { terms: BTreeMap::new(), length: 0, language: character.language, self_score: 0.0 };
+        let mut tokenizer = Terms::default();
         // Exclude the worldview, which all characters of a world share.
         let world = character.worldview.as_deref().map(str::trim);
         let is_own = |attribute: &&Attribute| Some(attribute.value.trim()) != world;
         for attribute in character.profile.iter().filter(is_own) {
-            pairs(&mut cut, &attribute.value, character.language, |pair| {
-                *bag.terms.entry(pair.to_owned()).or_default() += 1;
-                bag.length += 1;
+            pairs(&mut tokenizer, &attribute.value, character.language, |pair| {
+                *profile.terms.entry(pair.to_owned()).or_default() += 1;
+                profile.length += 1;
             });
         }
-        bag.most = bag.score(bag.length, |pair| bag.terms[pair]);
-        bag
+        profile.self_score = profile.score(profile.length, |pair| profile.terms[pair]);
+        profile
     }
 
     /// Returns the distinct pairs.
@@ -139,22 +139,22 @@ impl Bag {
     }
 
     /// Returns the score of another profile relative to that of this one. `length` is the number of pairs of the other
-    /// profile, and `there` returns how often it contains a pair.
-    pub(super) fn share(&self, length: usize, there: impl Fn(&str) -> usize) -> f64 {
-        if self.most > 0.0 { self.score(length, there) / self.most } else { 0.0 }
+    /// profile, and `count_in_other` returns how often it contains a pair.
+    pub(super) fn similarity(&self, length: usize, count_in_other: impl Fn(&str) -> usize) -> f64 {
+        if self.self_score > 0.0 { self.score(length, count_in_other) / self.self_score } else { 0.0 }
     }
 
     /// Returns the BM25 score of another profile with this one as the query.
     ///
     /// Document frequencies come from the embedded tables. If they came from the profiles of the run, adding a
     /// character would change the similarity of two others.
-    fn score(&self, length: usize, there: impl Fn(&str) -> usize) -> f64 {
+    fn score(&self, length: usize, count_in_other: impl Fn(&str) -> usize) -> f64 {
         let rarity = Rarity::of(self.language);
         let average = float(self.length + length) / 2.0;
         let length = K1 * (1.0 - B + B * float(length) / average.max(1.0));
         let part = |(term, count): (&String, &usize)| {
-            let there = float(there(term));
-            float(*count) * rarity.weight(term) * there * (K1 + 1.0) / (there + length)
+            let other_count = float(count_in_other(term));
+            float(*count) * rarity.weight(term) * other_count * (K1 + 1.0) / (other_count + length)
         };
         self.terms.iter().map(part).sum()
     }
@@ -178,10 +178,10 @@ impl Rarity {
 
     fn new(language: Language) -> Self {
         let texts = texts(language);
-        let (mut with_term, mut cut) = (BTreeMap::new(), Terms::default());
+        let (mut with_term, mut tokenizer) = (BTreeMap::new(), Terms::default());
         for text in &texts {
             let mut terms = BTreeSet::new();
-            pairs(&mut cut, text, language, |pair| {
+            pairs(&mut tokenizer, text, language, |pair| {
                 terms.insert(pair.to_owned());
             });
             for term in terms {
@@ -226,9 +226,9 @@ mod tests {
         assert_eq!(resembles(&one, &[]), None);
         let found = resembles(&one, &[own_words, same_words.clone()]).expect("the profiles are similar");
         assert_eq!(found.other, "Ives Stope");
-        assert!(matches!(found.likeness, Likeness::Profile(share) if share > 0.8), "{found:?}");
+        assert!(matches!(found.kind, ResemblanceKind::Profile(similarity) if similarity > 0.8), "{found:?}");
         let found = resembles(&one, &[same_alias]).expect("the names are equal");
-        assert_eq!(found.likeness, Likeness::Name);
+        assert_eq!(found.kind, ResemblanceKind::Name);
         let reject = found.reject(&one);
         assert_eq!((reject.id.as_str(), reject.reason.name()), ("hob-wragg", "resembles"));
         assert!(reject.detail.contains("The Warden"), "{}", reject.detail);

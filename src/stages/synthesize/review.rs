@@ -15,7 +15,7 @@ pub struct Review {
     /// The name of the ask that was answered.
     pub step: &'static str,
     /// What the answer has to be consistent with; empty for the first step.
-    pub given: String,
+    pub input: String,
     /// The answer as text.
     pub output: String,
 }
@@ -52,14 +52,14 @@ impl Ask for Review {
 
     fn messages(&self, prompts: &Prompts) -> Result<Vec<Message>, PromptError> {
         let rules = prompts.render(self.step, self.language, "rules", &())?;
-        let context = Context { rules, given: &self.given, output: &self.output };
+        let context = Context { rules, given: &self.input, output: &self.output };
         let render = |part| prompts.render(Self::NAME, self.language, part, &context);
         Ok(vec![Message::system(render("system")?), Message::user(render("user")?)])
     }
 
     fn check(&self, reviewed: &Reviewed) -> Result<(), String> {
-        let is_told = reviewed.faults.iter().any(|fault| !fault.trim().is_empty());
-        if reviewed.verdict == Verdict::Refine && !is_told {
+        let has_faults = reviewed.faults.iter().any(|fault| !fault.trim().is_empty());
+        if reviewed.verdict == Verdict::Refine && !has_faults {
             return Err("`refine` needs at least one fault that is to be mended".to_owned());
         }
         Ok(())
@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn a_negative_verdict_needs_faults() {
         for language in Language::ALL {
-            let ask = Review { language, step: "synthesize/world", given: String::new(), output: String::new() };
+            let ask = Review { language, step: "synthesize/world", input: String::new(), output: String::new() };
             for (verdict, faults, right) in [
                 (Verdict::Good, &[][..], true),
                 (Verdict::Good, &["a trifle"], true),

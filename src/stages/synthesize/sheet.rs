@@ -117,7 +117,7 @@ impl Sheet {
         if let Some(Attribute { key, .. }) = self.further.iter().find(is_blank) {
             return Err(format!("the further key `{key}` of {} has no name or no value", self.name));
         }
-        if let Some(key) = self.twice(language) {
+        if let Some(key) = self.repeated_key(language) {
             return Err(format!("`{key}` stands twice in the sheet of {}; say each thing once", self.name));
         }
         let values: String = self.profile(language).into_iter().map(|attribute| attribute.value).collect();
@@ -125,10 +125,10 @@ impl Sheet {
     }
 
     /// Returns a key that occurs twice in the profile, whose values could contradict each other.
-    fn twice(&self, language: Language) -> Option<String> {
+    fn repeated_key(&self, language: Language) -> Option<String> {
         // The worldview is added to the profile later.
-        let mut seen = BTreeSet::from([worldview_key(language).to_owned()]);
-        self.profile(language).into_iter().map(|attribute| attribute.key).find(|key| !seen.insert(slug(key)))
+        let mut used_keys = BTreeSet::from([worldview_key(language).to_owned()]);
+        self.profile(language).into_iter().map(|attribute| attribute.key).find(|key| !used_keys.insert(slug(key)))
     }
 
     /// Returns the sheet as text: the name, then one line per key.

@@ -15,7 +15,7 @@ use crate::schema::{Attribute, Language};
 pub(crate) struct Tables {
     women: String,
     men: String,
-    families: String,
+    family_names: String,
     pub(crate) ages: String,
     pub(crate) female: String,
     pub(crate) male: String,
@@ -148,14 +148,14 @@ impl Tables {
 
     /// Returns the given names of a place, women's first, each with whether it is a woman's. Each place has its own
     /// part of the list, so that characters of different worlds have different names.
-    pub(crate) fn given(&self, place: usize) -> Vec<(&str, bool)> {
-        let women = part(&self.women, place, self.places.len()).into_iter().map(|name| (name, true));
-        women.chain(part(&self.men, place, self.places.len()).into_iter().map(|name| (name, false))).collect()
+    pub(crate) fn given_names(&self, index: usize) -> Vec<(&str, bool)> {
+        let women = part(&self.women, index, self.places.len()).into_iter().map(|name| (name, true));
+        women.chain(part(&self.men, index, self.places.len()).into_iter().map(|name| (name, false))).collect()
     }
 
     /// Returns the family names of a place.
-    pub(crate) fn families(&self, place: usize) -> Vec<&str> {
-        part(&self.families, place, self.places.len())
+    pub(crate) fn family_names(&self, index: usize) -> Vec<&str> {
+        part(&self.family_names, index, self.places.len())
     }
 }
 
@@ -185,8 +185,12 @@ mod tests {
             assert!(sizes.iter().all(|size| *size >= 12), "{language}: {sizes:?}");
             assert!(tables.temperaments.len() >= 8);
             assert!(tables.temperaments.iter().all(|temperament| temperament.frames.len() >= 10));
-            for place in 0..tables.places.len() {
-                assert_eq!((tables.given(place).len(), tables.families(place).len()), (6, 6), "{language} {place}");
+            for index in 0..tables.places.len() {
+                assert_eq!(
+                    (tables.given_names(index).len(), tables.family_names(index).len()),
+                    (6, 6),
+                    "{language} {index}"
+                );
             }
         }
     }

@@ -30,16 +30,17 @@ fn models(seed: u64, journal: &Arc<Memory>, variants: &[&str]) -> Vec<Arc<Model>
     variants.iter().map(model).collect()
 }
 
-fn worlds(seed: u64, language: Language, worlds: u32, wanted: u32, avoid: &[String]) -> Vec<Character> {
+fn worlds(seed: u64, language: Language, worlds: u32, requested: u32, avoid: &[String]) -> Vec<Character> {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let models = models(seed, &Arc::default(), &["plain", "other"]);
     let mut characters = Vec::new();
     for world in 0..worlds {
         let params = Params::default();
-        let made =
-            runtime.block_on(synthesize(&models, &params, seed, language, Nth::planned(world), wanted, avoid)).unwrap();
+        let made = runtime
+            .block_on(synthesize(&models, &params, seed, language, WorldNumber::planned(world), requested, avoid))
+            .unwrap();
         assert_eq!(made.rejects, []);
-        assert_eq!(made.characters.len(), wanted as usize);
+        assert_eq!(made.characters.len(), requested as usize);
         assert!(
             made.characters.iter().all(|character| character.model.as_deref() == Some(models[world as usize % 2].id()))
         );
@@ -85,7 +86,7 @@ fn offline_characters_are_complete_and_different() {
                 };
                 copy.profile = copy.profile.chunks(3).flat_map(|three| three.iter().take(2)).cloned().collect();
                 let found = resembles(character, &[copy]).expect("the copy resembles the character");
-                assert!(matches!(found.likeness, Likeness::Profile(_)), "{found:?}");
+                assert!(matches!(found.kind, ResemblanceKind::Profile(_)), "{found:?}");
             }
         }
     }
@@ -112,10 +113,11 @@ fn a_smaller_count_is_a_prefix_of_a_larger_one() {
     let params = Params { characters_per_world: 3, ..Params::default() };
     for language in Language::ALL {
         let journal = Arc::default();
-        let made = |wanted| {
+        let made = |requested| {
             let models = models(7, &journal, &["plain"]);
-            let made =
-                runtime.block_on(synthesize(&models, &params, 7, language, Nth::planned(0), wanted, &[])).unwrap();
+            let made = runtime
+                .block_on(synthesize(&models, &params, 7, language, WorldNumber::planned(0), requested, &[]))
+                .unwrap();
             (made.characters, models[0].session().usage_tracker.totals().made)
         };
         let ((one, asked), (all, further)) = (made(1), made(3));
@@ -133,8 +135,9 @@ fn a_run_is_a_function_of_its_seed_and_its_journal() {
         let session = Arc::new(Session::new(seed, prompts(), journal.clone(), Budget::default(), replay));
         let model = Arc::new(Model::offline("one", OfflineOptions::default(), session.clone()));
         let params = Params::default();
-        let made =
-            runtime.block_on(synthesize(&[model], &params, seed, Language::Zh, Nth::planned(1), 2, &[])).unwrap();
+        let made = runtime
+            .block_on(synthesize(&[model], &params, seed, Language::Zh, WorldNumber::planned(1), 2, &[]))
+            .unwrap();
         (made, session.usage_tracker.totals())
     };
     let (first, totals) = run(7, &journal, false);
@@ -176,7 +179,7 @@ fn a_started_call_is_kept_when_the_budget_stops_others() {
             let session = Arc::new(Session::new(7, prompts(), journal.clone(), budget, false));
             let models = [Arc::new(Model::offline("plain", OfflineOptions::default(), session.clone()))];
             let params = Params { characters_per_world: 3, ..Params::default() };
-            let made = runtime.block_on(synthesize(&models, &params, 7, language, Nth::planned(0), 3, &[]));
+            let made = runtime.block_on(synthesize(&models, &params, 7, language, WorldNumber::planned(0), 3, &[]));
             assert!(matches!(made, Err(AskError::Budget(_))), "{max}: {made:?}");
             let kept = journal.0.0.lock().unwrap().len();
             assert_eq!(
@@ -191,9 +194,10 @@ fn a_started_call_is_kept_when_the_budget_stops_others() {
 #[test]
 fn names_to_avoid_are_avoided() {
     for language in Language::ALL {
-        let taken: Vec<String> = worlds(1, language, 1, 2, &[]).into_iter().map(|character| character.name).collect();
-        let others = worlds(1, language, 1, 2, &taken);
-        assert!(others.iter().all(|character| taken.iter().all(|name| !names::clash(name, &character.name))));
+        let used_names: Vec<String> =
+            worlds(1, language, 1, 2, &[]).into_iter().map(|character| character.name).collect();
+        let others = worlds(1, language, 1, 2, &used_names);
+        assert!(others.iter().all(|character| used_names.iter().all(|name| !names::clash(name, &character.name))));
     }
 }
 
@@ -204,28 +208,29 @@ fn a_failed_world_is_a_reject_and_a_fatal_error_ends_the_run() {
     let session = Arc::new(Session::new(1, prompts(), Arc::new(Memory::default()), budget, false));
     let models = [Arc::new(Model::offline("one", OfflineOptions::default(), session))];
     let run = |avoid: &[String]| {
-        runtime.block_on(synthesize(&models, &Params::default(), 1, Language::En, Nth::planned(0), 2, avoid))
+        runtime.block_on(synthesize(&models, &Params::default(), 1, Language::En, WorldNumber::planned(0), 2, avoid))
     };
     assert!(matches!(run(&[]), Err(AskError::Budget(_))));
 
     // If every name is taken, the offline answer fails its own check.
     let tables = super::tables::Tables::of(Language::En);
-    let all = |place| tables.given(place).into_iter().map(|(name, _)| name.to_lowercase());
+    let all = |index| tables.given_names(index).into_iter().map(|(name, _)| name.to_lowercase());
     let avoid: Vec<String> = (0..tables.places.len())
         .flat_map(all)
         .flat_map(|name| name.split('-').map(str::to_owned).collect::<Vec<_>>())
         .collect();
     let plain = self::models(1, &Arc::default(), &["plain"]);
-    let made =
-        runtime.block_on(synthesize(&plain, &Params::default(), 1, Language::En, Nth::planned(0), 2, &avoid)).unwrap();
+    let made = runtime
+        .block_on(synthesize(&plain, &Params::default(), 1, Language::En, WorldNumber::planned(0), 2, &avoid))
+        .unwrap();
     assert_eq!(made.characters, []);
-    assert_eq!((made.rejects.len(), made.left_out), (1, 2));
+    assert_eq!((made.rejects.len(), made.dropped), (1, 2));
     let reject = &made.rejects[0];
     assert_eq!((reject.stage.name(), reject.id.as_str(), reject.reason.name()), ("synthesize", "en/0", "bad_reply"));
 }
 
 fn sheets(language: Language) -> (MakeCharacters, Sheets) {
-    let world = made(&MakeWorld { language, sparks: Sparks::draw(5, language, Nth::planned(0)), draft: None });
+    let world = made(&MakeWorld { language, sparks: Sparks::draw(5, language, WorldNumber::planned(0)), draft: None });
     let avoid = vec!["Jim Hawkins".to_owned(), "贾宝玉".to_owned()];
     let ask = MakeCharacters { language, world, count: 2, voices: Vec::new(), avoid, draft: None };
     let sheets = made(&ask);
@@ -241,7 +246,8 @@ fn made<A: OfflineAnswer>(ask: &A) -> A::Answer {
 
 #[test]
 fn faults_of_answers_are_reported() {
-    for (language, other, taken) in [(Language::En, "一个人。", "jim hawkins"), (Language::Zh, "Somebody.", "宝玉")]
+    for (language, other, used_names) in
+        [(Language::En, "一个人。", "jim hawkins"), (Language::Zh, "Somebody.", "宝玉")]
     {
         let (ask, sheets) = sheets(language);
         let check = |change: fn(&mut Sheet, &str), value: &str| {
@@ -249,7 +255,7 @@ fn faults_of_answers_are_reported() {
             change(&mut changed.characters[1], value);
             ask.check(&changed).unwrap_err()
         };
-        assert!(check(|sheet, name| sheet.name = name.to_owned(), taken).contains("must not be used"));
+        assert!(check(|sheet, name| sheet.name = name.to_owned(), used_names).contains("must not be used"));
         let first = sheets.characters[0].name.clone();
         assert!(check(|sheet, name| sheet.name = name.to_owned(), &first).contains("give each its own"));
         assert!(check(|sheet, _| sheet.fear.clear(), "").contains("`fear`"));
@@ -269,12 +275,12 @@ fn faults_of_answers_are_reported() {
         assert!(ask.check(&short).unwrap_err().contains("in the order given"));
 
         let ask = MakeDialogue::new(language, ask.world, ask.characters, scene);
-        let talk = made(&ask);
-        let mut stranger = talk.clone();
-        stranger.dialogue[3].speaker = "X".to_owned();
-        assert!(ask.check(&stranger).unwrap_err().contains("none of the characters"));
-        let mut silent = talk.clone();
-        silent.dialogue.retain(|said| said.speaker == ask.characters[0].name);
+        let dialogue = made(&ask);
+        let mut unknown_speaker = dialogue.clone();
+        unknown_speaker.dialogue[3].speaker = "X".to_owned();
+        assert!(ask.check(&unknown_speaker).unwrap_err().contains("none of the characters"));
+        let mut silent = dialogue.clone();
+        silent.dialogue.retain(|line| line.speaker == ask.characters[0].name);
         assert!(ask.check(&silent).unwrap_err().contains("0 different lines"));
     }
 }
@@ -304,8 +310,8 @@ fn visibility_follows_the_paper() {
     sheet.further.clear();
     let profile = sheet.profile(Language::Zh);
     let keys = |visibility| -> Vec<String> {
-        let seen = profile.iter().filter(|attribute| attribute.visibility == visibility);
-        seen.map(|attribute| attribute.key.clone()).collect()
+        let visible = profile.iter().filter(|attribute| attribute.visibility == visibility);
+        visible.map(|attribute| attribute.key.clone()).collect()
     };
     assert_eq!(keys(Visibility::Public), ["性别", "年龄", "外貌", "身份", "性格", "公开经历"]);
     let private = ["人际关系", "爱好", "说话方式", "隐秘经历", "成长经历", "难忘之事", "惧怕", "心愿"];
@@ -334,8 +340,8 @@ fn a_sheet_has_custom_keys_with_visibility() {
         let profile = good.characters[0].profile(language);
         let further: Vec<_> = profile[14..].iter().map(|own| (own.key.as_str(), own.visibility)).collect();
         assert_eq!(further, [(debt.trim(), Visibility::Private), (scar, Visibility::Public)]);
-        assert!(public(&profile).iter().all(|seen| seen.key != debt.trim()));
-        assert!(public(&profile).iter().any(|seen| seen.key == scar));
+        assert!(public(&profile).iter().all(|visible| visible.key != debt.trim()));
+        assert!(public(&profile).iter().any(|visible| visible.key == scar));
         assert!(good.characters[0].text(language).contains(debt.trim()), "the reviewer sees further attributes");
         // Duplicate keys are rejected; a key in the other language is allowed.
         let bad = [own[0].clone(), own[0].clone()];
@@ -354,16 +360,20 @@ fn a_sheet_has_custom_keys_with_visibility() {
 fn additional_worlds_differ() {
     for language in Language::ALL {
         for world in 0..3 {
-            let all: Vec<Nth> = (0..=MOST_FURTHER).map(|further| Nth { world, further }).collect();
+            let all: Vec<WorldNumber> =
+                (0..=MAX_FURTHER_WORLDS).map(|further| WorldNumber { world, further }).collect();
             let places: BTreeSet<String> = all.iter().map(|nth| Sparks::draw(7, language, *nth).place).collect();
             assert_eq!(places.len(), all.len());
             let planned: BTreeSet<String> =
-                (0..3).map(|world| Sparks::draw(7, language, Nth::planned(world)).place).collect();
-            let further = |nth: &&Nth| nth.further > 0;
+                (0..3).map(|world| Sparks::draw(7, language, WorldNumber::planned(world)).place).collect();
+            let further = |nth: &&WorldNumber| nth.further > 0;
             assert!(all.iter().filter(further).all(|nth| !planned.contains(&Sparks::draw(7, language, *nth).place)));
         }
     }
-    assert_eq!((Nth::planned(4).to_string(), Nth { world: 4, further: 2 }.to_string()), ("4".into(), "4+2".into()));
+    assert_eq!(
+        (WorldNumber::planned(4).to_string(), WorldNumber { world: 4, further: 2 }.to_string()),
+        ("4".into(), "4+2".into())
+    );
 }
 
 /// Renders the request of an ask as `role: content` parts.
@@ -375,7 +385,8 @@ fn rendered<A: Ask>(ask: &A) -> String {
 #[test]
 fn a_world_is_requested_again_with_its_faults() {
     let draft = Some(Draft { text: "旧稿".to_owned(), faults: vec!["太短".to_owned()] });
-    let ask = MakeWorld { language: Language::Zh, sparks: Sparks::draw(1, Language::Zh, Nth::planned(0)), draft };
+    let ask =
+        MakeWorld { language: Language::Zh, sparks: Sparks::draw(1, Language::Zh, WorldNumber::planned(0)), draft };
     insta::assert_snapshot!(rendered(&ask), @r"
 [system]
 你为角色扮演构想世界。好的世界里，人们会为要紧的事争执，而且没有一处是别处读到过的。
@@ -423,8 +434,8 @@ fn every_prompt_contains_the_inputs_of_its_step() {
         let rules = prompts().render("synthesize/characters", language, "rules", &()).unwrap();
         let world = ask.world.clone();
         holds(&rendered(&ask), &[&rules, &world.place, &world.rule, "Jim Hawkins", "merry"]);
-        let given = ask.given(&prompts()).unwrap();
-        let review = Review { language, step: MakeCharacters::NAME, given, output: ask.text(&sheets) };
+        let input = ask.input(&prompts()).unwrap();
+        let review = Review { language, step: MakeCharacters::NAME, input, output: ask.text(&sheets) };
         holds(&rendered(&review), &[&rules, &world.tension, &sheets.characters[1].memory, "`refine`"]);
         assert!(
             !rendered(&review).contains("Jim Hawkins"),
@@ -434,8 +445,8 @@ fn every_prompt_contains_the_inputs_of_its_step() {
         holds(&rendered(&scene), &[&world.tension, &sheets.characters[0].want, &sheets.characters[1].name]);
         let meeting = made(&scene);
         let draft = Some(Draft { text: "xyz".to_owned(), faults: vec!["uvw".to_owned()] });
-        let talk = MakeDialogue { draft, ..MakeDialogue::new(language, world, sheets.characters, meeting.clone()) };
-        holds(&rendered(&talk), &[&meeting.situation, &meeting.wants[1], "xyz", "- uvw", "10"]);
+        let dialogue = MakeDialogue { draft, ..MakeDialogue::new(language, world, sheets.characters, meeting.clone()) };
+        holds(&rendered(&dialogue), &[&meeting.situation, &meeting.wants[1], "xyz", "- uvw", "10"]);
     }
 }
 
@@ -443,7 +454,7 @@ fn every_prompt_contains_the_inputs_of_its_step() {
 fn people_of_different_worlds_have_different_temperaments() {
     for language in Language::ALL {
         let voices: Vec<String> =
-            (0..4).flat_map(|world| characters::voices(9, language, Nth::planned(world), 2)).collect();
+            (0..4).flat_map(|world| characters::voices(9, language, WorldNumber::planned(world), 2)).collect();
         assert_eq!(voices.iter().collect::<BTreeSet<_>>().len(), 8, "{voices:?}");
         let (mut ask, _) = sheets(language);
         ask.voices = voices[2..4].to_vec();
@@ -492,7 +503,7 @@ impl Step for Careless {
         answer.clone()
     }
 
-    fn given(&self, _: &Prompts) -> Result<String, PromptError> {
+    fn input(&self, _: &Prompts) -> Result<String, PromptError> {
         Ok(String::new())
     }
 
@@ -550,7 +561,7 @@ impl Step for Borrower {
         answer.characters.iter().map(|sheet| sheet.text(Language::Zh)).collect()
     }
 
-    fn given(&self, _: &Prompts) -> Result<String, PromptError> {
+    fn input(&self, _: &Prompts) -> Result<String, PromptError> {
         Ok(String::new())
     }
 
@@ -574,10 +585,13 @@ fn a_character_that_resembles_a_known_figure_is_replaced() {
         let made = runtime.block_on(refined(model, step, draw(Language::Zh, WorldStep::Characters), 2)).unwrap();
         let Sheets { characters } = made.answer;
         assert_eq!((characters[0].name == "林黛玉", !made.is_good), (expected, expected));
-        let asked = journal.0.lock().unwrap().values().filter(|record| record.ask == FindLikeness::NAME).count();
+        let asked = journal.0.lock().unwrap().values().filter(|record| record.ask == FindKnownFigures::NAME).count();
         let known_figure = draw(Language::Zh, WorldStep::Characters)(WorldCall::KnownFigure);
         let whose = runtime.block_on(known::borrowed(model, &characters[0], Language::Zh, known_figure)).unwrap();
         assert_eq!(whose.is_some(), expected, "a character that stays borrowed is dropped");
-        assert_eq!(journal.0.lock().unwrap().values().filter(|record| record.ask == FindLikeness::NAME).count(), asked);
+        assert_eq!(
+            journal.0.lock().unwrap().values().filter(|record| record.ask == FindKnownFigures::NAME).count(),
+            asked
+        );
     }
 }

@@ -4,7 +4,7 @@ use rand::seq::SliceRandom as _;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Nth;
+use super::WorldNumber;
 use super::refinement::{Draft, Step, messages};
 use super::tables::Tables;
 use crate::llm::Ask;
@@ -39,12 +39,12 @@ pub struct Sparks {
 
 impl Sparks {
     /// Draws the starting points of a world. Up to a dozen worlds of one seed share only themes.
-    pub(super) fn draw(seed: u64, language: Language, world: Nth) -> Self {
+    pub(super) fn draw(seed: u64, language: Language, world: WorldNumber) -> Self {
         let tables = Tables::of(language);
-        let drawn = |what: &str, count: usize, n: usize, of: usize| {
+        let drawn = |table: &str, count: usize, n: usize, of: usize| {
             let mut order: Vec<usize> = (0..count).collect();
-            order.shuffle(&mut seeded(seed, &["synthesize", "sparks", language.code(), what]));
-            order[world.share(count, n, of)]
+            order.shuffle(&mut seeded(seed, &["synthesize", "sparks", language.code(), table]));
+            order[world.table_row(count, n, of)]
         };
         let theme = |n| tables.themes[drawn("theme", tables.themes.len(), n, 3)].name.clone();
         Self {
@@ -131,7 +131,7 @@ impl Step for MakeWorld {
     }
 
     /// Empty: the starting points are suggestions, so the answer need not be consistent with them.
-    fn given(&self, _: &Prompts) -> Result<String, PromptError> {
+    fn input(&self, _: &Prompts) -> Result<String, PromptError> {
         Ok(String::new())
     }
 

@@ -104,8 +104,9 @@ fn free_path(folder: &Path, scene: &CustomScene, used_paths: &BTreeSet<PathBuf>)
     let name = slug(&scene.id);
     let name = &name[..name.floor_char_boundary(LONGEST)];
     let numbered = (2..).map(|number| format!("{name}-{number}"));
-    let mut paths =
-        std::iter::once(name.to_owned()).chain(numbered).map(|name| folder.join(format!("{name}.{}", extension_of(scene))));
+    let mut paths = std::iter::once(name.to_owned())
+        .chain(numbered)
+        .map(|name| folder.join(format!("{name}.{}", extension_of(scene))));
     paths.find(|path| !path.exists() && !used_paths.contains(path)).expect("the candidates are unlimited")
 }
 

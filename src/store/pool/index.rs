@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::pool_scan::{self, LocatedScene, PoolFile, SceneKind, ScenePosition, SceneReadError, scan, json_message};
+use super::pool_scan::{self, LocatedScene, PoolFile, SceneKind, ScenePosition, SceneReadError, json_message, scan};
 use crate::schema::{Scene, SceneHead};
 use crate::store::error::StoreError;
 
@@ -25,7 +25,10 @@ impl PoolIndex {
     ///
     /// Of two edits with the same id the later one wins. Any other duplicate id within one kind of file is an error,
     /// and the first scene wins.
-    pub(super) fn read(files: Vec<PoolFile>, is_selected: impl Fn(SceneKind, &SceneHead) -> bool) -> (Self, Vec<StoreError>) {
+    pub(super) fn read(
+        files: Vec<PoolFile>,
+        is_selected: impl Fn(SceneKind, &SceneHead) -> bool,
+    ) -> (Self, Vec<StoreError>) {
         let read = |file: &PoolFile, text: Result<&str, SceneReadError>| match text {
             Ok(text) => {
                 let is_custom = file.kind == SceneKind::Custom;

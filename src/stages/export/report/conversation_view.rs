@@ -226,7 +226,7 @@ impl TurnView {
             // The content of a judged turn is one of the replies.
             content: if judged.is_some() { DisplayText::default() } else { room.show(&turn.content) },
             target: turn.target.as_deref().map(|target| room.line(target, NAME)),
-            faults: named(turn.faults.iter().map(String::as_str))
+            faults: named(turn.faults.iter().map(|fault| fault.name()))
                 .into_iter()
                 .map(|fault| room.line(&fault, NAME))
                 .collect(),

@@ -35,7 +35,7 @@ pub struct ReportStatistics {
     pub(super) ends: BTreeMap<&'static str, u64>,
     pub(super) orders: OrderCounts,
     /// Faults of the kept replies of test turns, by name.
-    pub(super) faults: BTreeMap<String, u64>,
+    pub(super) faults: BTreeMap<&'static str, u64>,
     /// By name of the extra judge.
     pub(super) judges: BTreeMap<String, Agreement>,
     /// References that were edited by hand, by sample id.
@@ -221,7 +221,7 @@ impl ReportStatistics {
             add(self.dimensions.entry(dimension.clone()).or_default(), score);
             self.orders.add(turn);
             for fault in &turn.faults {
-                *self.faults.entry(fault.clone()).or_default() += 1;
+                *self.faults.entry(fault.name()).or_default() += 1;
             }
             for verdict in &turn.verdicts {
                 let agreement = self.judges.entry(verdict.judge.clone()).or_default();

@@ -85,9 +85,7 @@ fn environment() -> Environment<'static> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::Conversation;
-    use crate::schema::SampleId;
-    use crate::schema::{RejectReason, Stage};
+    use crate::schema::{Conversation, RejectReason, SampleId, Stage, TurnFault};
     use crate::stages::export::fixture::{about, records, tables};
 
     const HOSTILE: &str =
@@ -176,7 +174,7 @@ mod tests {
             "（收伞）路上遇见故人。",
             "答得有来处。",
             "不分高下。",
-            "speaker_prefix:mended",
+            "own_name:mended",
             "夜雨，船未到。",
         ] {
             assert!(html.contains(part), "no `{part}` in:\n{html}");
@@ -260,7 +258,6 @@ mod tests {
                     turn.dimension = turn.dimension.is_some().then(hostile);
                     (turn.source_reply, turn.base_reply, turn.rationale) =
                         (Some(hostile()), Some(hostile()), Some(hostile()));
-                    turn.faults.iter_mut().for_each(|fault| *fault = hostile());
                     for verdict in &mut turn.verdicts {
                         (verdict.rationale, verdict.dimension) = (hostile(), hostile());
                     }
@@ -326,7 +323,7 @@ mod tests {
                         turn.index = at;
                         turn.dimension = Some(format!("{at}{name}"));
                         turn.target.clone_from(&turn.dimension);
-                        (turn.speaker, turn.faults) = (name.clone(), vec![name.clone(); 40]);
+                        (turn.speaker, turn.faults) = (name.clone(), TurnFault::all().take(40).collect());
                         (turn.source_reply, turn.base_reply) = (Some(said.to_owned()), Some(said.to_owned()));
                         turn.rationale = Some(said.to_owned());
                         let verdict = turn.verdicts.first().cloned();

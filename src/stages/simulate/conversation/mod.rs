@@ -18,19 +18,10 @@ use super::reply::repetition::RepetitionIndex;
 use crate::llm::{AskError, Model};
 use crate::schema::{
     Candidate, Conversation, ConversationId, Dimension, Draw, EndedBy, Line, Reject, RejectReason, Turn, TurnCall,
-    TurnKind,
+    TurnFault, TurnKind,
 };
 use crate::seed::seeded;
 use crate::stages::select::select;
-
-/// Turn fault: the director's answer was not a choice verbatim, but matched exactly one.
-const MATCHED_SPEAKER: &str = "director:matched";
-/// Turn fault and reject reason: no attempt of the director named a character who may speak, so the speaker was drawn
-/// at random.
-pub const RANDOM_SPEAKER: &str = "director:by_lot";
-
-/// Prefix of the faults of the reply that was not kept.
-const OTHER_REPLY: &str = "lost:";
 
 /// Plays a conversation.
 ///
@@ -52,7 +43,7 @@ pub(super) async fn play(
     let mut targets = plan.iter().map(|target| context.dimension(target.as_deref()?));
     let mut target = targets.next().flatten();
     for index in 0..context.params.max_turns {
-        let Some(NextSpeaker { member, note, reject }) =
+        let Some(NextSpeaker { member, fault, reject }) =
             next_speaker(context, prompt_context, &so_far.history, &spoken, &id, index).await?
         else {
             ended_by = EndedBy::Director;
@@ -66,7 +57,7 @@ pub(super) async fn play(
         } else {
             scene_turn(context, prompt_context, member, &so_far, target, &id, index).await?
         };
-        turn.faults.extend(note.map(str::to_owned));
+        turn.faults.extend(fault);
         spoken.push(member);
         so_far.repetitions.add(&turn.speaker, &turn.content);
         so_far.history.push(line(&turn));
@@ -106,7 +97,7 @@ pub(super) fn line(turn: &Turn) -> Line {
 /// The next speaker, with a fault and a reject if the director's answer was not used verbatim.
 struct NextSpeaker {
     member: usize,
-    note: Option<&'static str>,
+    fault: Option<TurnFault>,
     reject: Option<Reject>,
 }
 
@@ -120,10 +111,10 @@ async fn next_speaker(
     id: &ConversationId,
     index: u32,
 ) -> Result<Option<NextSpeaker>, AskError> {
-    let plain = |member| Ok(Some(NextSpeaker { member, note: None, reject: None }));
+    let without_fault = |member| Ok(Some(NextSpeaker { member, fault: None, reject: None }));
     let (choices, may_end) = match turn_options(spoken, prompt_context.len(), context.params) {
-        TurnOptions::Forced(member) => return plain(member),
-        TurnOptions::Open { choices, may_end } => (choices, may_end),
+        TurnOptions::Forced(member) => return without_fault(member),
+        TurnOptions::Choice { choices, may_end } => (choices, may_end),
     };
     let ask = prompt_context.direct(history, &choices, may_end, context.params.max_turns - index);
     let draw = Draw::turn(id, index, TurnCall::Director);
@@ -135,7 +126,8 @@ async fn next_speaker(
             let detail = format!("{}; the speaker was drawn at random", error.detail());
             let reject =
                 Reject::new(crate::schema::Stage::Simulate, draw.to_string(), RejectReason::SpeakerDrawn, detail);
-            return Ok(Some(NextSpeaker { member: choices[random], note: Some(RANDOM_SPEAKER), reject: Some(reject) }));
+            let fault = Some(TurnFault::SpeakerDrawn);
+            return Ok(Some(NextSpeaker { member: choices[random], fault, reject: Some(reject) }));
         }
         Err(error) => return Err(error),
     };
@@ -145,8 +137,8 @@ async fn next_speaker(
     }
     let member = choices.into_iter().find(|&member| prompt_context.name(member) == chosen);
     let member = member.expect("choices are members of the cast");
-    let note = (chosen != next_speaker).then_some(MATCHED_SPEAKER);
-    Ok(Some(NextSpeaker { member, note, reject: None }))
+    let fault = (chosen != next_speaker).then_some(TurnFault::SpeakerMatched);
+    Ok(Some(NextSpeaker { member, fault, reject: None }))
 }
 
 async fn scene_turn(
@@ -203,11 +195,11 @@ async fn test_turn(
     let pair = prompt_context.pair(history, (&source_reply.text, &base_reply.text), target);
     let judge_draw = |order| draw(TurnCall::Judge { extra_judge: None, order });
     let selection = select(context.judge, context.select, context.dimensions, pair, judge_draw).await?;
-    let (kept_reply, lost) = match selection.kept {
+    let (kept_reply, other_reply) = match selection.kept {
         Candidate::Source => (&source_reply, &base_reply),
         Candidate::Base => (&base_reply, &source_reply),
     };
-    let lost = lost.faults.iter().map(|fault| format!("{OTHER_REPLY}{fault}"));
+    let other_faults = other_reply.faults.iter().map(|fault| fault.of_other_reply());
     Ok(Turn {
         index,
         speaker: prompt_context.character.name.clone(),
@@ -218,7 +210,7 @@ async fn test_turn(
         score: Some(selection.score),
         rationale: Some(selection.rationale),
         kept_reply: Some(selection.kept),
-        faults: kept_reply.faults.iter().cloned().chain(lost).collect(),
+        faults: kept_reply.faults.iter().copied().chain(other_faults).collect(),
         source_reply: Some(source_reply.text),
         base_reply: Some(base_reply.text),
         score_source_first: selection.score_source_first,
@@ -239,7 +231,7 @@ fn both<T>(replies: (Result<T, AskError>, Result<T, AskError>)) -> Result<(T, T)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::Language;
+    use crate::schema::{FormatFault, Language};
     use crate::stages::simulate::Params;
     use crate::stages::simulate::fixtures::{TestModels, character, scene};
     use crate::stages::simulate::lanes::filter::rate;
@@ -276,12 +268,11 @@ mod tests {
                     .iter()
                     .find(|turn| turn.kind == TurnKind::Test)
                     .expect("the conversation has a test turn");
-                let fault = "speaks_for_others:mended";
-                let expected =
-                    if turn.kept_reply == Some(candidate) { fault.to_owned() } else { format!("lost:{fault}") };
+                let repaired = TurnFault::Repaired(FormatFault::SpeaksForOthers);
+                let expected = if turn.kept_reply == Some(candidate) { repaired } else { repaired.of_other_reply() };
                 assert!(turn.faults.contains(&expected), "{draw}: {:?}", turn.faults);
                 let faults = conversation.turns.iter().flat_map(|turn| &turn.faults);
-                assert_eq!(faults.filter(|told| told.ends_with(fault)).count(), 1);
+                assert_eq!(faults.filter(|fault| [repaired, repaired.of_other_reply()].contains(fault)).count(), 1);
             }
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! All asks of `simulate` are built here, so this is the only place that decides who sees what (CONTRACTS, Chat).
 
-use super::cast::{absent, called, is_called, is_same, members};
+use super::cast::{absent, is_called, is_same, participant_names, scene_members};
 use super::turn_taking;
 use crate::schema::{
     Attribute, CastMember, Character, Dimension, Language, Line, Motivation, Scene, SceneCharacter, Utterance, public,
@@ -27,11 +27,11 @@ pub(crate) struct PromptContext<'a> {
     /// The test character's attributes, without sentences that quote the scene's dialogue.
     profile: Vec<Attribute>,
     /// The scene characters that take part.
-    members: Vec<&'a SceneCharacter>,
+    scene_members: Vec<&'a SceneCharacter>,
     /// All participants, test character first, with public attributes only.
     cast: Vec<CastMember>,
     /// Names and aliases of each participant, in the order of `cast`; the name is first.
-    called: Vec<Vec<&'a str>>,
+    participant_names: Vec<Vec<&'a str>>,
     /// Names in the scene that belong to no participant.
     absent: Vec<&'a str>,
     motivations: Vec<Motivation>,
@@ -49,17 +49,17 @@ impl<'a> PromptContext<'a> {
     /// book, quoted lines are removed from its examples, and sentences that quote the dialogue verbatim from the
     /// profiles.
     pub(crate) fn new(scene: &'a Scene, character: &'a Character, params: &Params) -> Option<Self> {
-        let members = members(scene, character, params.max_cast as usize);
-        if members.is_empty() || has_similar_name(scene, character) {
+        let scene_members = scene_members(scene, character, params.max_cast as usize);
+        if scene_members.is_empty() || has_similar_name(scene, character) {
             return None;
         }
-        let called = called(scene, character, &members);
-        let absent = absent(scene, &called);
+        let participant_names = participant_names(scene, character, &scene_members);
+        let absent = absent(scene, &participant_names);
         let reference_filter = ReferenceFilter::new(scene);
         let profile: Vec<Attribute> =
             character.profile.iter().filter_map(|attribute| reference_filter.without_quotations(attribute)).collect();
         let cast = std::iter::once((&character.name, &profile))
-            .chain(members.iter().map(|member| (&member.name, &member.profile)))
+            .chain(scene_members.iter().map(|member| (&member.name, &member.profile)))
             .map(|(name, profile)| CastMember {
                 name: name.clone(),
                 profile: public(profile)
@@ -69,8 +69,8 @@ impl<'a> PromptContext<'a> {
             })
             .collect();
         let present = |name: &str| {
-            let named = members.iter().find(|member| is_same(&member.name, name));
-            named.or_else(|| members.iter().find(|member| is_called(member, name))).map(|member| &member.name)
+            let named = scene_members.iter().find(|member| is_same(&member.name, name));
+            named.or_else(|| scene_members.iter().find(|member| is_called(member, name))).map(|member| &member.name)
         };
         let motivations = scene
             .motivations
@@ -100,9 +100,9 @@ impl<'a> PromptContext<'a> {
             max_sentences,
             lines,
             profile,
-            members,
+            scene_members,
             cast,
-            called,
+            participant_names,
             absent,
             motivations,
             dialogue,
@@ -180,7 +180,7 @@ impl<'a> PromptContext<'a> {
             dimension: dimension.map(|dimension| dimension.code.clone()),
             strategy: dimension.map(|dimension| dimension.strategy.get(self.language()).clone()),
             max_sentences: self.max_sentences,
-            called: self.called(turn_taking::TEST),
+            scene_names: self.scene_names(turn_taking::TEST),
         }
     }
 
@@ -195,7 +195,7 @@ impl<'a> PromptContext<'a> {
             worldview: self.scene.worldview.clone(),
             situation: self.scene.situation.clone(),
             name: self.name(member).to_owned(),
-            profile: self.members[member - 1].profile.clone(),
+            profile: self.scene_members[member - 1].profile.clone(),
             others: others.map(|(_, other)| other.clone()).collect(),
             motivations: self.motivations.clone(),
             dialogue: self.dialogue.clone(),
@@ -203,7 +203,7 @@ impl<'a> PromptContext<'a> {
             dimension: dimension.map(|dimension| dimension.code.clone()),
             eliciting: dimension.map(eliciting),
             max_sentences: self.max_sentences,
-            called: self.called(member),
+            scene_names: self.scene_names(member),
         }
     }
 
@@ -219,7 +219,7 @@ impl<'a> PromptContext<'a> {
 
     /// Calls `then` with the [`ReplyFormat`] for replies of a participant.
     pub(crate) fn with_format<T>(&self, member: usize, then: impl FnOnce(ReplyFormat<'_>) -> T) -> T {
-        self.called(member).with_names(|speakers| {
+        self.scene_names(member).with_names(|speakers| {
             then(ReplyFormat {
                 language: self.language(),
                 speakers,
@@ -230,11 +230,14 @@ impl<'a> PromptContext<'a> {
     }
 
     /// Returns the names of a participant, and those of everyone else in the scene.
-    fn called(&self, member: usize) -> SceneNames {
-        let others = self.called.iter().enumerate().filter(|(other, _)| *other != member);
+    fn scene_names(&self, member: usize) -> SceneNames {
+        let others = self.participant_names.iter().enumerate().filter(|(other, _)| *other != member);
         let others = others.flat_map(|(_, names)| names).chain(&self.absent);
         let owned = |name: &&str| (*name).to_owned();
-        SceneNames { own: self.called[member].iter().map(owned).collect(), others: others.map(owned).collect() }
+        SceneNames {
+            own: self.participant_names[member].iter().map(owned).collect(),
+            others: others.map(owned).collect(),
+        }
     }
 }
 
@@ -441,7 +444,7 @@ mod tests {
 
     /// Returns the markers that occur in a prompt. Tess joins a scene of Ann, Bob and The Guest; The Guest is an alias
     /// of Tess and therefore absent.
-    fn shown(messages: &[Message]) -> Vec<String> {
+    fn visible_markers(messages: &[Message]) -> Vec<String> {
         let text: String = messages.iter().map(|message| message.content.as_str()).collect::<Vec<_>>().join("\n");
         let mut markers = Vec::new();
         for name in ["Tess", "Ann", "Bob", "The Guest"] {
@@ -518,9 +521,9 @@ mod tests {
                 markers
             };
             let check = |messages: Vec<Message>, expected: &[&str]| {
-                let mut shown = shown(&messages);
-                shown.sort_unstable();
-                assert_eq!(shown, sorted(expected), "{language}: {messages:#?}");
+                let mut visible_markers = visible_markers(&messages);
+                visible_markers.sort_unstable();
+                assert_eq!(visible_markers, sorted(expected), "{language}: {messages:#?}");
             };
             let dimension = &crate::stages::select::dimensions(None).expect("the table is embedded and tested")[0];
             let guest = prompt_context.test_reply(&history, Some(dimension)).messages(&prompts).expect("renders");

@@ -19,16 +19,16 @@ pub(crate) fn messages(
     part: impl Fn(&str) -> Result<String, PromptError>,
 ) -> Result<Vec<Message>, PromptError> {
     let mut messages = vec![Message::system(part("system")?)];
-    let mut heard = part("opening")?;
+    let mut pending = part("opening")?;
     for line in history {
         if line.speaker == name {
-            messages.push(Message::user(or_silence(&mut heard, &part)?));
+            messages.push(Message::user(take_or_silence(&mut pending, &part)?));
             messages.push(Message::assistant(line.content.clone()));
         } else {
-            append(&mut heard, "\n", &spoken(language, line));
+            append(&mut pending, "\n", &labelled(language, line));
         }
     }
-    let mut last = or_silence(&mut heard, &part)?;
+    let mut last = take_or_silence(&mut pending, &part)?;
     append(&mut last, "\n\n", &part("turn")?);
     messages.push(Message::user(last));
     debug_assert!(messages.iter().skip(1).step_by(2).all(|message| message.role == Role::User));
@@ -36,30 +36,33 @@ pub(crate) fn messages(
 }
 
 /// Returns a line with its speaker label.
-fn spoken(language: Language, line: &Line) -> String {
+fn labelled(language: Language, line: &Line) -> String {
     match language {
         Language::En => format!("{}: {}", line.speaker, line.content),
         Language::Zh => format!("{}：{}", line.speaker, line.content),
     }
 }
 
-fn or_silence(heard: &mut String, part: &impl Fn(&str) -> Result<String, PromptError>) -> Result<String, PromptError> {
-    let heard = std::mem::take(heard);
-    if heard.is_empty() { part("silence") } else { Ok(heard) }
+fn take_or_silence(
+    pending: &mut String,
+    part: &impl Fn(&str) -> Result<String, PromptError>,
+) -> Result<String, PromptError> {
+    let pending = std::mem::take(pending);
+    if pending.is_empty() { part("silence") } else { Ok(pending) }
 }
 
-fn append(text: &mut String, gap: &str, more: &str) {
-    if !text.is_empty() && !more.is_empty() {
-        text.push_str(gap);
+fn append(text: &mut String, separator: &str, addition: &str) {
+    if !text.is_empty() && !addition.is_empty() {
+        text.push_str(separator);
     }
-    text.push_str(more);
+    text.push_str(addition);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn heard(speakers: &str) -> Vec<(Role, String)> {
+    fn messages_after(speakers: &str) -> Vec<(Role, String)> {
         let history: Vec<Line> = speakers
             .chars()
             .enumerate()
@@ -79,9 +82,9 @@ mod tests {
         let user = |text: &str| (Role::User, text.to_owned());
         let assistant = |text: &str| (Role::Assistant, text.to_owned());
         let system = (Role::System, "<system>".to_owned());
-        assert_eq!(heard(""), [system.clone(), user("<opening>\n\n<turn>")]);
+        assert_eq!(messages_after(""), [system.clone(), user("<opening>\n\n<turn>")]);
         assert_eq!(
-            heard("ABCABAA"),
+            messages_after("ABCABAA"),
             [
                 system,
                 user("<opening>"),
@@ -102,7 +105,7 @@ mod tests {
         let speakers = "BABCAABCBA";
         for earlier in 0..speakers.len() {
             for later in earlier..=speakers.len() {
-                let (short, long) = (heard(&speakers[..earlier]), heard(&speakers[..later]));
+                let (short, long) = (messages_after(&speakers[..earlier]), messages_after(&speakers[..later]));
                 let (last, before) = short.split_last().expect("a last message");
                 assert_eq!(before, &long[..before.len()], "{earlier} {later}");
                 let stable = last.1.strip_suffix("\n\n<turn>").expect("the last message ends with the turn block");

@@ -6,7 +6,7 @@ use crate::stages::simulate::Params;
 pub(crate) const TEST: usize = 0;
 
 /// Minimum number of test turns before the director may end a conversation.
-const TEST_TURNS: usize = 2;
+const MIN_TEST_TURNS: usize = 2;
 
 /// The result of the turn-taking rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub(crate) enum TurnOptions {
     /// This participant speaks; the director is not asked.
     Forced(usize),
     /// The director decides.
-    Open {
+    Choice {
         /// Indices of the participants who may speak, in cast order.
         choices: Vec<usize>,
         /// Whether the conversation may end here.
@@ -33,15 +33,15 @@ pub(crate) fn turn_options(spoken: &[usize], cast: usize, params: &Params) -> Tu
     }
     let choices: Vec<usize> = (0..cast)
         .filter(|&member| {
-            let most = if member == TEST { 1 } else { 2 };
-            spoken.iter().rev().take_while(|&&speaker| speaker == member).count() < most
+            let max_turns = if member == TEST { 1 } else { 2 };
+            spoken.iter().rev().take_while(|&&speaker| speaker == member).count() < max_turns
         })
         .collect();
     let test_turns = spoken.iter().filter(|&&speaker| speaker == TEST).count();
-    let may_end = spoken.len() >= params.min_turns as usize && test_turns >= TEST_TURNS;
+    let may_end = spoken.len() >= params.min_turns as usize && test_turns >= MIN_TEST_TURNS;
     match choices.as_slice() {
         [only] if !may_end => TurnOptions::Forced(*only),
-        _ => TurnOptions::Open { choices, may_end },
+        _ => TurnOptions::Choice { choices, may_end },
     }
 }
 
@@ -51,30 +51,30 @@ mod tests {
 
     use super::*;
 
-    fn open(choices: &[usize], may_end: bool) -> TurnOptions {
-        TurnOptions::Open { choices: choices.to_vec(), may_end }
+    fn choice(choices: &[usize], may_end: bool) -> TurnOptions {
+        TurnOptions::Choice { choices: choices.to_vec(), may_end }
     }
 
     #[test]
     fn turn_taking_follows_the_rules() {
         let params = Params { min_turns: 6, test_every: 4, ..Params::default() };
         for (spoken, cast, expected) in [
-            (&[][..], 3, open(&[0, 1, 2], false)),
+            (&[][..], 3, choice(&[0, 1, 2], false)),
             // The test character never speaks twice in a row; with two participants only the other one is left.
-            (&[0], 3, open(&[1, 2], false)),
+            (&[0], 3, choice(&[1, 2], false)),
             (&[0], 2, TurnOptions::Forced(1)),
             // Nobody speaks three times in a row.
-            (&[0, 1, 1], 3, open(&[0, 2], false)),
+            (&[0, 1, 1], 3, choice(&[0, 2], false)),
             (&[0, 1, 1], 2, TurnOptions::Forced(0)),
             // The test character speaks every four turns, including the first four.
             (&[1, 2, 1], 3, TurnOptions::Forced(0)),
             (&[0, 1, 2, 1], 3, TurnOptions::Forced(0)),
             // The conversation may end after six turns, two of them of the test character.
-            (&[0, 1, 2, 0, 1], 3, open(&[0, 1, 2], false)),
-            (&[0, 1, 2, 0, 1, 2], 3, open(&[0, 1, 2], true)),
-            (&[1, 2, 1, 0, 1, 2], 3, open(&[0, 1, 2], false)),
+            (&[0, 1, 2, 0, 1], 3, choice(&[0, 1, 2], false)),
+            (&[0, 1, 2, 0, 1, 2], 3, choice(&[0, 1, 2], true)),
+            (&[1, 2, 1, 0, 1, 2], 3, choice(&[0, 1, 2], false)),
             // A single speaker and the end are still two choices.
-            (&[0, 1, 0, 1, 1, 0], 2, open(&[1], true)),
+            (&[0, 1, 0, 1, 1, 0], 2, choice(&[1], true)),
         ] {
             assert_eq!(turn_options(spoken, cast, &params), expected, "{spoken:?}");
         }
@@ -90,7 +90,7 @@ mod tests {
             for pick in picks {
                 match turn_options(&spoken, cast, &params) {
                     TurnOptions::Forced(member) => spoken.push(member),
-                    TurnOptions::Open { choices, .. } => {
+                    TurnOptions::Choice { choices, .. } => {
                         prop_assert!(!choices.is_empty());
                         spoken.push(choices[pick.index(choices.len())]);
                     }

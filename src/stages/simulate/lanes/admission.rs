@@ -45,19 +45,19 @@ impl Admission {
         Self { total, state: Mutex::new(State { free: total, queue: BTreeMap::new(), arrivals: 0 }) }
     }
 
-    /// Waits until `wanted` permits are free at once and takes them, for a batch of a lane with `missing` counts.
+    /// Waits until `requested` permits are free at once and takes them, for a batch of a lane with `missing` counts.
     ///
-    /// Meanwhile no batch with fewer missing counts goes first. If `wanted` exceeds the total, all permits are taken.
-    pub(crate) async fn take(&self, wanted: u32, missing: u32) -> Permits<'_> {
-        let wanted = wanted.min(self.total);
+    /// Meanwhile no batch with fewer missing counts goes first. If `requested` exceeds the total, all permits are taken.
+    pub(crate) async fn take(&self, requested: u32, missing: u32) -> Permits<'_> {
+        let requested = requested.min(self.total);
         let entry = QueueEntry::new(self, missing);
         loop {
             {
                 let mut state = self.state();
                 let is_first = state.queue.first_key_value().is_some_and(|(priority, _)| *priority == entry.priority);
-                if is_first && state.free >= wanted {
-                    state.free -= wanted;
-                    return Permits { admission: self, count: wanted };
+                if is_first && state.free >= requested {
+                    state.free -= requested;
+                    return Permits { admission: self, count: requested };
                 }
             }
             entry.wake.notified().await;
@@ -138,11 +138,11 @@ mod tests {
         let admission = Admission::new(4);
         let mut all = admission.take(9, 0).await;
         let mut entry =
-            [(2, 5), (3, 20), (1, 20), (1, 1)].map(|(wanted, missing)| Box::pin(admission.take(wanted, missing)));
+            [(2, 5), (3, 20), (1, 20), (1, 1)].map(|(requested, missing)| Box::pin(admission.take(requested, missing)));
         assert!(entry.iter_mut().all(|take| take.now_or_never().is_none()), "no permit is free");
-        let gone = all.split_one();
-        assert!(gone.is_some());
-        drop(gone);
+        let first_permit = all.split_one();
+        assert!(first_permit.is_some());
+        drop(first_permit);
         // The first in the queue wants three; no smaller request goes first.
         assert!(entry.iter_mut().all(|take| take.now_or_never().is_none()));
         drop(all);
@@ -184,10 +184,10 @@ mod tests {
             let admission = Arc::clone(&admission);
             tokio::spawn(async move {
                 for round in 0..5 {
-                    let mut taken = admission.take(1 + (who + round) % 7, (who * 7 + round) % 11).await;
-                    let split_one = taken.split_one();
+                    let mut permits = admission.take(1 + (who + round) % 7, (who * 7 + round) % 11).await;
+                    let split_one = permits.split_one();
                     tokio::task::yield_now().await;
-                    drop(taken);
+                    drop(permits);
                     tokio::task::yield_now().await;
                     drop(split_one);
                 }

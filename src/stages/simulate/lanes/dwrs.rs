@@ -37,7 +37,7 @@ impl Counts {
 
     /// Returns whether every count is at least `tau`, the stop condition of Algorithm 1.
     #[must_use]
-    pub fn met(&self, tau: u32) -> bool {
+    pub fn all_reached(&self, tau: u32) -> bool {
         self.missing(tau) == 0
     }
 
@@ -121,8 +121,8 @@ mod tests {
         most - counts.iter().map(|(_, count)| count).min().unwrap()
     }
 
-    fn rngs(seed: u64, what: &str, conversations: std::ops::Range<u32>) -> Vec<impl Rng> {
-        conversations.map(|n| seeded(seed, &[what, &n.to_string()])).collect()
+    fn rngs(seed: u64, label: &str, conversations: std::ops::Range<u32>) -> Vec<impl Rng> {
+        conversations.map(|n| seeded(seed, &[label, &n.to_string()])).collect()
     }
 
     #[test]
@@ -156,11 +156,11 @@ mod tests {
     #[test]
     fn missing_counts_are_summed() {
         let mut counts = counts(&[0, 3]);
-        assert_eq!((counts.missing(2), counts.met(2)), (2, false));
+        assert_eq!((counts.missing(2), counts.all_reached(2)), (2, false));
         counts.add("D0");
         counts.add("D0");
         counts.add("unknown");
-        assert_eq!((counts.missing(2), counts.met(2)), (0, true));
+        assert_eq!((counts.missing(2), counts.all_reached(2)), (0, true));
     }
 
     /// A target need not be counted: here the first dimension never is, no matter how often it is targeted.
@@ -243,7 +243,7 @@ mod tests {
             // Conversations use prefixes of any length; the unused rest is discarded with the copy.
             let mut real = counts(&[0; 5]);
             let mut played = 0;
-            while !real.met(tau) {
+            while !real.all_reached(tau) {
                 let mut ahead = real.clone();
                 let plans = ahead.plan(8, 0.7, rngs(seed, "reach", played..played + batch));
                 for (n, plan) in plans.iter().enumerate() {

@@ -36,9 +36,9 @@ pub(crate) async fn verdicts(
         })
     });
     // All calls run to completion, so that a paid answer is journaled even if another call fails.
-    let said = join_all(asked).await;
+    let selections = join_all(asked).await;
     let mut rejects = Vec::new();
-    for (at, judge, verdict) in said {
+    for (at, judge, verdict) in selections {
         let turn = &mut conversation.turns[at];
         match verdict {
             Ok(verdict) => turn.verdicts.push(verdict),
@@ -67,14 +67,14 @@ async fn verdict(
     // must not depend on the judge's.
     let extra_judge = || Some(judge.name().to_owned());
     let draw = |order| Draw::turn(id, turn.index, TurnCall::Judge { extra_judge: extra_judge(), order });
-    let said = select(judge, context.select, context.dimensions, pair, draw).await?;
+    let selection = select(judge, context.select, context.dimensions, pair, draw).await?;
     Ok(Verdict {
         judge: judge.name().to_owned(),
-        dimension: said.dimension,
-        score: said.score,
-        rationale: said.rationale,
-        score_source_first: said.score_source_first,
-        score_base_first: said.score_base_first,
+        dimension: selection.dimension,
+        score: selection.score,
+        rationale: selection.rationale,
+        score_source_first: selection.score_source_first,
+        score_base_first: selection.score_base_first,
     })
 }
 

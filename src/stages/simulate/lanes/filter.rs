@@ -1,12 +1,12 @@
 //! Rates finished conversations and keeps only those of high quality (FURINA, Appendix G).
 
 use crate::llm::AskError;
-use crate::schema::{Conversation, Draw, FormatFault, Line, Quality, Reject, RejectReason, Turn};
+use crate::schema::{Conversation, Draw, Line, Quality, Reject, RejectReason, Turn};
 use crate::stages::simulate::asks::Rating;
 use crate::stages::simulate::context::Context;
 use crate::stages::simulate::conversation::line;
 use crate::stages::simulate::conversation::prompt_context::PromptContext;
-use crate::stages::simulate::reply::DISTURBING;
+use crate::stages::simulate::reply::{DISTURBING, format_faults};
 
 /// Rates a conversation and sets `kept`. Returns the reject if it is dropped.
 ///
@@ -18,10 +18,7 @@ pub(crate) async fn rate(
     prompt_context: &PromptContext<'_>,
     conversation: &mut Conversation,
 ) -> Result<Option<Reject>, AskError> {
-    let disturbing = |turn: &Turn| {
-        let mut faults = turn.faults.iter().filter_map(|fault| FormatFault::named(fault));
-        faults.find(|fault| DISTURBING.contains(fault))
-    };
+    let disturbing = |turn: &Turn| format_faults(turn).find(|fault| DISTURBING.contains(fault));
     let disturbed = conversation.turns.iter().find_map(|turn| Some((turn, disturbing(turn)?)));
     if let Some((turn, fault)) = disturbed {
         let detail = format!("turn {}, {}: `{}`", turn.index, turn.speaker, turn.content);

@@ -89,10 +89,10 @@ impl<'a, S: Scenes> LaneSchedule<'a, S> {
         }
     }
 
-    /// Returns the next `wanted` conversations, or fewer if no more are left.
-    pub(crate) fn next(&mut self, wanted: u32) -> Result<Vec<ScheduledConversation<'a>>, S::Error> {
+    /// Returns the next `requested` conversations, or fewer if no more are left.
+    pub(crate) fn next(&mut self, requested: u32) -> Result<Vec<ScheduledConversation<'a>>, S::Error> {
         let mut chosen = Vec::new();
-        while chosen.len() < wanted as usize {
+        while chosen.len() < requested as usize {
             let Some(next) = self.next_conversation()? else {
                 self.is_exhausted = true;
                 break;

@@ -75,13 +75,13 @@ pub async fn play_lanes<S: Scenes>(
     // Otherwise a dimension that is targeted but never counted would take every further target.
     let mut target_counts = Counts::new(context.dimensions);
     for batch in 0.. {
-        if counts.met(tau) || schedule.is_finished() {
+        if counts.all_reached(tau) || schedule.is_finished() {
             break;
         }
-        let wanted = conversations_wanted(context.params, &counts, finished);
-        let mut permits = context.admission.take(wanted, counts.missing(tau)).await;
+        let required = conversations_needed(context.params, &counts, finished);
+        let mut permits = context.admission.take(required, counts.missing(tau)).await;
         // A scene is in memory for the duration of its batch.
-        let chosen = schedule.next(wanted)?;
+        let chosen = schedule.next(required)?;
         let mut ahead = match context.params.balance_on {
             BalanceOn::Targeted => counts.clone(),
             BalanceOn::Judged | BalanceOn::Accepted => target_counts.of_unmet(&counts, tau),
@@ -180,17 +180,17 @@ async fn play_one(
     clippy::cast_sign_loss,
     reason = "the value is never negative, and float-to-int casts saturate"
 )]
-fn conversations_wanted(params: &Params, counts: &Counts, finished: u32) -> u32 {
-    let each = match finished {
+fn conversations_needed(params: &Params, counts: &Counts, finished: u32) -> u32 {
+    let expected_yield = match finished {
         0 => (f64::from(params.max_turns / params.test_every.max(1)) * params.target_probability).max(1.0),
         _ => f64::from(counts.total()) / f64::from(finished) * CAUTION,
     };
     // If nothing has been counted yet, this is infinite; the clamp below limits it.
-    let wanted = f64::from(counts.missing(params.tau)) / each;
-    (wanted.ceil() as u32).clamp(1, params.batch_size.max(1))
+    let required = f64::from(counts.missing(params.tau)) / expected_yield;
+    (required.ceil() as u32).clamp(1, params.batch_size.max(1))
 }
 
 fn report(params: &Params, counts: &Counts, conversations: u32) -> Progress {
-    let wanted = params.tau * u32::try_from(counts.iter().count()).expect("the number of dimensions fits in u32");
-    Progress { conversations, counted: wanted - counts.missing(params.tau), wanted, has_ended: false }
+    let required = params.tau * u32::try_from(counts.iter().count()).expect("the number of dimensions fits in u32");
+    Progress { conversations, counted: required - counts.missing(params.tau), required, has_ended: false }
 }

@@ -12,7 +12,7 @@ pub struct Progress {
     /// Counts reached, at most τ per dimension. Updated between batches.
     pub counted: u32,
     /// Counts required: τ × number of dimensions.
-    pub wanted: u32,
+    pub required: u32,
     /// Whether the lane has ended.
     pub has_ended: bool,
 }

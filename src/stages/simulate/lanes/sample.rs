@@ -8,7 +8,7 @@ use crate::stages::simulate::conversation::line;
 use crate::stages::simulate::conversation::prompt_context::PromptContext;
 use crate::stages::simulate::conversation::turn_taking::TEST;
 use crate::stages::simulate::reply::repetition::RepetitionIndex;
-use crate::stages::simulate::reply::{REPEATS_HISTORY, is_unmended, spoils};
+use crate::stages::simulate::reply::{format_faults, spoils_later_turns};
 
 /// Returns the samples and rejects of a conversation; both are empty unless it is kept.
 ///
@@ -26,27 +26,26 @@ pub(crate) fn samples(
     prompt_context: &PromptContext<'_>,
     conversation: &Conversation,
 ) -> Result<(Vec<Sample>, Vec<Reject>), AskError> {
-    let (mut samples, mut rejects, mut history, mut said) =
+    let (mut samples, mut rejects, mut history, mut repetitions) =
         (Vec::new(), Vec::new(), Vec::new(), RepetitionIndex::default());
     if !conversation.kept {
         return Ok((samples, rejects));
     }
-    let mut spoilt: Option<(&Turn, FormatFault)> = None;
+    let mut first_spoiling: Option<(&Turn, FormatFault)> = None;
     for turn in &conversation.turns {
         let id = || SampleId::new(&conversation.id, turn.index);
-        let faults = turn.faults.iter().filter_map(|fault| FormatFault::named(fault));
-        let faults: Vec<FormatFault> = faults.filter(|fault| is_unmended(*fault)).collect();
+        let faults: Vec<FormatFault> = format_faults(turn).collect();
         rejects.extend(faults.iter().map(|&fault| {
             Reject::new(crate::schema::Stage::Simulate, id(), RejectReason::Format(fault), &turn.content)
         }));
         if turn.score.is_some_and(|score| score <= context.select.sample_threshold) && faults.is_empty() {
             let baseline = turn.base_reply.as_deref().unwrap_or_default();
-            let of_base = prompt_context.with_format(TEST, |format| format.faults(baseline, &said));
-            let of_base = of_base.into_iter().find(|fault| *fault != REPEATS_HISTORY);
-            if let Some((before, fault)) = spoilt {
+            let baseline_fault = prompt_context.with_format(TEST, |format| format.faults(baseline, &repetitions));
+            let baseline_fault = baseline_fault.into_iter().find(|fault| *fault != FormatFault::RepeatsHistory);
+            if let Some((before, fault)) = first_spoiling {
                 let detail = format!("turn {}, {}: `{}`", before.index, before.speaker, before.content);
                 rejects.push(Reject::new(crate::schema::Stage::Simulate, id(), RejectReason::History(fault), detail));
-            } else if let Some(fault) = of_base {
+            } else if let Some(fault) = baseline_fault {
                 rejects.push(Reject::new(
                     crate::schema::Stage::Simulate,
                     id(),
@@ -57,8 +56,9 @@ pub(crate) fn samples(
                 samples.push(sample(context, prompt_context, conversation, turn, &history, id())?);
             }
         }
-        spoilt = spoilt.or_else(|| faults.iter().find(|fault| spoils(**fault)).map(|fault| (turn, *fault)));
-        said.add(&turn.speaker, &turn.content);
+        first_spoiling = first_spoiling
+            .or_else(|| faults.iter().find(|fault| spoils_later_turns(**fault)).map(|fault| (turn, *fault)));
+        repetitions.add(&turn.speaker, &turn.content);
         history.push(line(turn));
     }
     Ok((samples, rejects))
@@ -114,10 +114,9 @@ fn sample(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::{Candidate, EndedBy, Language, Quality, TurnKind};
+    use crate::schema::{Candidate, EndedBy, Language, Quality, TurnFault, TurnKind};
     use crate::stages::simulate::Params;
     use crate::stages::simulate::fixtures::{TestModels, character, scene};
-    use crate::stages::simulate::reply::MAY_DECLINE;
 
     fn turn(content: &str, baseline: Option<&str>, faults: &[&str]) -> Turn {
         let kind = if baseline.is_some() { TurnKind::Test } else { TurnKind::Scene };
@@ -133,7 +132,7 @@ mod tests {
             source_reply: baseline.map(|_| content.to_owned()),
             base_reply: baseline.map(str::to_owned),
             kept_reply: baseline.map(|_| Candidate::Source),
-            faults: faults.iter().map(|fault| (*fault).to_owned()).collect(),
+            faults: faults.iter().map(|fault| fault.parse().expect("the fault exists")).collect(),
             score_source_first: None,
             score_base_first: None,
             verdicts: Vec::new(),
@@ -192,10 +191,10 @@ mod tests {
             let context = models.context(&params);
             let (made, rejects) = samples(&context, &prompt_context, &conversation).expect("renders");
             assert_eq!(made.iter().map(|sample| sample.turn).collect::<Vec<_>>(), [1, 4], "{language}");
-            let told: Vec<(&str, &str)> =
+            let reported: Vec<(&str, &str)> =
                 rejects.iter().map(|reject| (reject.id.as_str(), reject.reason.name())).collect();
             assert_eq!(
-                told,
+                reported,
                 [
                     ("tess/source/0#2", "baseline:may_decline"),
                     ("tess/source/0#3", "baseline:cut_ending"),
@@ -209,9 +208,9 @@ mod tests {
             assert!(rejects[4].detail.starts_with("turn 5, Ann: "), "{}", rejects[4].detail);
             // A reply that repeats the conversation, or may decline in character, is not a sample, but later turns can
             // be.
-            for fault in [REPEATS_HISTORY, MAY_DECLINE] {
+            for fault in [FormatFault::RepeatsHistory, FormatFault::MayDecline] {
                 let mut turns = conversation.turns[..5].to_vec();
-                turns[1].faults.push(fault.to_string());
+                turns[1].faults.push(TurnFault::Format(fault));
                 let again = Conversation { turns, ..conversation.clone() };
                 let (made, rejects) = samples(&context, &prompt_context, &again).expect("renders");
                 assert_eq!(made.iter().map(|sample| sample.turn).collect::<Vec<_>>(), [4], "{fault}");
@@ -219,9 +218,12 @@ mod tests {
             }
             // A base reply that repeats the conversation is usable.
             let again = format!("(...) {}", conversation.turns[1].content);
-            let mut said = RepetitionIndex::default();
-            said.add("Tess", &conversation.turns[1].content);
-            assert_eq!(prompt_context.with_format(TEST, |format| format.faults(&again, &said)), [REPEATS_HISTORY]);
+            let mut repetitions = RepetitionIndex::default();
+            repetitions.add("Tess", &conversation.turns[1].content);
+            assert_eq!(
+                prompt_context.with_format(TEST, |format| format.faults(&again, &repetitions)),
+                [FormatFault::RepeatsHistory]
+            );
             conversation.turns[4].base_reply = Some(again);
             conversation.turns.truncate(5);
             assert_eq!(samples(&context, &prompt_context, &conversation).expect("renders").0.len(), 2);

@@ -19,23 +19,23 @@ pub trait Scenes: Sync {
     fn heads(&self) -> impl ExactSizeIterator<Item = &SceneHead> + Clone;
 
     /// Reads a scene by its index in [`Self::heads`].
-    fn scene(&self, place: usize) -> Result<Scene, Self::Error>;
+    fn scene(&self, index: usize) -> Result<Scene, Self::Error>;
 }
 
 /// The books whose scenes lanes play: those that match `simulate.books`, or all if it is empty.
 #[derive(Debug)]
-pub struct SelectedBooks<'a>(Vec<(&'a str, Named)>);
+pub struct SelectedBooks<'a>(Vec<(&'a str, BookFilter)>);
 
 /// An entry of `simulate.books`.
 #[derive(Debug)]
-enum Named {
+enum BookFilter {
     /// A book slug.
     Book(String),
     /// A glob pattern of book slugs.
     Books(glob::Pattern),
 }
 
-impl Named {
+impl BookFilter {
     fn has(&self, book: &str) -> bool {
         match self {
             Self::Book(slug) => slug == book,
@@ -48,24 +48,24 @@ impl<'a> SelectedBooks<'a> {
     /// Parses `simulate.books`. Titles are converted to slugs, including the parts between wildcards.
     #[must_use]
     pub fn new(params: &'a Params) -> Self {
-        let named = |entry: &'a String| {
+        let filter = |entry: &'a String| {
             let is_pattern = entry.contains(WILDCARDS) && glob::Pattern::new(entry).is_ok();
-            let pattern = is_pattern.then(|| glob::Pattern::new(&slugged(entry)).ok()).flatten();
-            (entry.as_str(), pattern.map_or_else(|| Named::Book(slug(entry)), Named::Books))
+            let pattern = is_pattern.then(|| glob::Pattern::new(&slug_pattern(entry)).ok()).flatten();
+            (entry.as_str(), pattern.map_or_else(|| BookFilter::Book(slug(entry)), BookFilter::Books))
         };
-        Self(params.books.iter().map(named).collect())
+        Self(params.books.iter().map(filter).collect())
     }
 
     /// Returns whether lanes play scenes of the book with this slug.
     #[must_use]
     pub fn has(&self, book: &str) -> bool {
-        self.0.is_empty() || self.0.iter().any(|(_, named)| named.has(book))
+        self.0.is_empty() || self.0.iter().any(|(_, filter)| filter.has(book))
     }
 
     /// Returns the entries that match no book of these scenes.
     #[must_use]
     pub fn missing<'b>(&self, heads: &(impl Iterator<Item = &'b SceneHead> + Clone)) -> Vec<&'a str> {
-        let is_missing = |(_, named): &&(&str, Named)| !heads.clone().any(|head| named.has(&head.book));
+        let is_missing = |(_, filter): &&(&str, BookFilter)| !heads.clone().any(|head| filter.has(&head.book));
         self.0.iter().filter(is_missing).map(|(entry, _)| *entry).collect()
     }
 }
@@ -74,20 +74,20 @@ impl<'a> SelectedBooks<'a> {
 const WILDCARDS: [char; 3] = ['*', '?', '['];
 
 /// Returns a pattern in which the text between wildcards is converted to slug form.
-fn slugged(pattern: &str) -> String {
-    let (mut slugged, mut rest) = (String::new(), pattern);
+fn slug_pattern(pattern: &str) -> String {
+    let (mut slug_pattern, mut rest) = (String::new(), pattern);
     while !rest.is_empty() {
         let (part, after) = rest.split_at(rest.find(WILDCARDS).unwrap_or(rest.len()));
-        let parts = |c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '’');
+        let is_separator = |c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '’');
         let words = slug(part);
         // A slug neither begins nor ends with a separator, but a part of one may.
-        if part.starts_with(parts) && !slugged.is_empty() && !(words == "-" && after.is_empty()) {
-            slugged.push('-');
+        if part.starts_with(is_separator) && !slug_pattern.is_empty() && !(words == "-" && after.is_empty()) {
+            slug_pattern.push('-');
         }
         if words != "-" {
-            slugged.push_str(&words);
-            if part.ends_with(parts) && !after.is_empty() {
-                slugged.push('-');
+            slug_pattern.push_str(&words);
+            if part.ends_with(is_separator) && !after.is_empty() {
+                slug_pattern.push('-');
             }
         }
         // The first character of a class is a member of it, even if it is a bracket.
@@ -97,10 +97,10 @@ fn slugged(pattern: &str) -> String {
             Some(after.len() - others.len() + others.find(']')? + 1)
         });
         let wildcard = end.unwrap_or_else(|| after.len().min(1));
-        slugged.push_str(&after[..wildcard].to_lowercase());
+        slug_pattern.push_str(&after[..wildcard].to_lowercase());
         rest = &after[wildcard..];
     }
-    slugged
+    slug_pattern
 }
 
 /// Returns whether the name of a synthesized character could be confused with a name or alias in a scene's cast.
@@ -159,7 +159,7 @@ pub fn scene_order<'a>(
         .filter(|(_, head)| head.language == character.language)
         .filter(|(_, head)| books.has(&head.book))
         .filter(|(_, head)| own_book || character.book.as_ref() != Some(&head.book))
-        .map(|(place, head)| (seeded(seed, &["simulate", "scenes", lane, &head.id]).next_u64(), head, place))
+        .map(|(index, head)| (seeded(seed, &["simulate", "scenes", lane, &head.id]).next_u64(), head, index))
         .collect();
     order.sort_by(|(one, a, _), (other, b, _)| one.cmp(other).then_with(|| a.id.cmp(&b.id)));
     if params.custom_first {
@@ -175,7 +175,7 @@ pub fn scene_order<'a>(
     if let Some(first) = order.iter().position(|(_, head, _)| opens(head)).filter(|_| !custom) {
         order[..=first].rotate_right(1);
     }
-    order.into_iter().map(|(_, _, place)| place).collect()
+    order.into_iter().map(|(_, _, index)| index).collect()
 }
 
 #[cfg(test)]
@@ -199,14 +199,14 @@ mod tests {
                 let params = Params { custom_first, ..Params::default() };
                 scene_order(7, "tess/source", &tess, heads.iter(), &params)
             };
-            let is_custom = |place: &u32| heads[*place as usize].is_custom;
+            let is_custom = |index: &u32| heads[*index as usize].is_custom;
             let (mixed, asked) = (order(false), order(true));
             assert!(asked[..4].iter().all(is_custom) && !mixed[..4].iter().all(is_custom), "{mixed:?} {asked:?}");
             // Each group keeps its order, except that the opening scene of the book comes first unless a custom scene
             // does.
             for custom in [true, false] {
                 let part = |order: &[u32]| -> Vec<u32> {
-                    order.iter().copied().filter(|place| *place != mixed[0] && is_custom(place) == custom).collect()
+                    order.iter().copied().filter(|index| *index != mixed[0] && is_custom(index) == custom).collect()
                 };
                 assert_eq!(part(&asked), part(&mixed));
             }
@@ -220,21 +220,21 @@ mod tests {
         let ids = |scenes: &[Arc<Scene>]| -> Vec<SceneId> {
             let memory_scenes = MemoryScenes::new(scenes);
             let order = scene_order(7, "tess/source", &tess, memory_scenes.heads(), &params);
-            order.into_iter().map(|place| scenes[place as usize].id.clone()).collect()
+            order.into_iter().map(|index| scenes[index as usize].id.clone()).collect()
         };
         let mut without = ids(&scenes);
         without.retain(|id| id != "book@11");
         assert_eq!(ids(&[&scenes[..11], &scenes[12..]].concat()), without);
         let other = scene_order(7, "tess/other", &tess, MemoryScenes::new(&scenes).heads(), &params);
-        let other: Vec<SceneId> = other.into_iter().map(|place| scenes[place as usize].id.clone()).collect();
+        let other: Vec<SceneId> = other.into_iter().map(|index| scenes[index as usize].id.clone()).collect();
         assert_ne!(ids(&scenes), other, "each lane has its own order");
     }
 
     #[test]
     fn lanes_play_only_the_configured_books() {
         for language in Language::ALL {
-            let given = Character { book: Some("home".to_owned()), ..character(language) };
-            let picked = Character { id: Character::picked_id(&given.name, "home"), ..given };
+            let from_file = Character { book: Some("home".to_owned()), ..character(language) };
+            let picked = Character { id: Character::picked_id(&from_file.name, "home"), ..from_file };
             let head = |(n, book): (usize, &str)| {
                 let name = if language == Language::En { "Ann" } else { "安" };
                 let scene = scene(language, &format!("{book}@{n}"), &[name]);
@@ -247,7 +247,7 @@ mod tests {
                 let params = Params { books, ..Params::default() };
                 let order = scene_order(7, "lane", character, heads.iter(), &params);
                 let mut books: Vec<String> =
-                    order.into_iter().map(|place| heads[place as usize].book.clone()).collect();
+                    order.into_iter().map(|index| heads[index as usize].book.clone()).collect();
                 books.sort();
                 books
             };
@@ -307,8 +307,8 @@ mod tests {
 
     #[test]
     fn only_a_pool_character_of_a_single_book_plays_its_own_scenes() {
-        let given = Character { book: Some("home".to_owned()), ..character(Language::En) };
-        let picked = Character { id: Character::picked_id(&given.name, "home"), ..given.clone() };
+        let from_file = Character { book: Some("home".to_owned()), ..character(Language::En) };
+        let picked = Character { id: Character::picked_id(&from_file.name, "home"), ..from_file.clone() };
         let own = scene(Language::En, "home@0", &["Ann"]);
         let own = Scene { book: "home".to_owned(), ..own };
         let other = scene(Language::En, "book@0", &["Ann"]);
@@ -319,9 +319,9 @@ mod tests {
         for (own_book, character, scenes, expected) in [
             (None, &picked, alone, true),
             (None, &picked, with_other, false),
-            (None, &given, alone, false),
+            (None, &from_file, alone, false),
             (Some(false), &picked, alone, false),
-            (Some(true), &given, with_other, true),
+            (Some(true), &from_file, with_other, true),
         ] {
             let params = Params { own_book, ..Params::default() };
             assert_eq!(plays_own_book(&params, character, scenes), expected, "{own_book:?} {}", character.id);

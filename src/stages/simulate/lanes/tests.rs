@@ -9,7 +9,7 @@ use crate::schema::{
     Candidate, Conversation, EndedBy, Language, Quality, RejectReason, Sample, SampleId, Scene, TurnKind,
 };
 use crate::stages::simulate::asks::{SceneNames, TestReply};
-use crate::stages::simulate::conversation::{RANDOM_SPEAKER, line};
+use crate::stages::simulate::conversation::line;
 use crate::stages::simulate::fixtures::{MemoryJournal, MemoryScenes, TestModels, character, pool, prompts, scene};
 
 fn params() -> Params {
@@ -86,12 +86,12 @@ async fn a_lane_reaches_tau_and_reports_it() {
         let report = |progress: Progress| reports.lock().unwrap().push(progress);
         let played =
             played(&models, &context, language, &pool(language, 40), &report).await.expect("the lane finishes");
-        assert!(played.counts.met(4), "{:?}", played.counts);
+        assert!(played.counts.all_reached(4), "{:?}", played.counts);
         let fell_short = |reject: &Reject| reject.id == "tess/source" && reject.reason != RejectReason::NoSample;
         assert!(!played.rejects.iter().any(fell_short), "{:?}", played.rejects);
         let reports = reports.into_inner().unwrap();
         let last = reports.last().expect("at least one report");
-        assert_eq!((last.counted, last.wanted), (20, 20));
+        assert_eq!((last.counted, last.required), (20, 20));
         assert_eq!(last.conversations as usize, played.conversations.len());
         assert!(reports.windows(2).all(|pair| pair[0].counted <= pair[1].counted));
     }
@@ -154,7 +154,7 @@ async fn sources_that_share_counts_take_turns() {
             let end = play_lanes(&context, &character, &sources, &memory_scenes, &keep, &|_| {})
                 .await
                 .expect("the lanes finish");
-            assert!(end.counts.met(3) && end.dimensions_below_target.is_empty(), "{end:?}");
+            assert!(end.counts.all_reached(3) && end.dimensions_below_target.is_empty(), "{end:?}");
             let kept = kept.into_inner().unwrap();
             let mut counts: BTreeMap<&str, usize> = sources.iter().map(|source| (source.name(), 0)).collect();
             for (source, id) in &kept {
@@ -256,7 +256,7 @@ async fn messages_of_samples_are_the_prompts_of_the_source() {
                 dimension: Some(sample.dimension.clone()),
                 strategy: Some(sample.strategy.clone()),
                 max_sentences: params.max_sentences,
-                called: SceneNames::default(),
+                scene_names: SceneNames::default(),
             };
             assert_eq!(sample.messages, ask.messages(&prompts()).expect("renders"));
             assert!(sample.messages.last().unwrap().content.contains(&sample.strategy));
@@ -371,7 +371,7 @@ async fn a_failed_call_drops_only_its_conversation() {
     assert_eq!(after.conversations[1], before.conversations[2], "the rest of the batch is played");
     let rejects: Vec<_> = after.rejects.iter().filter(|reject| reject.reason == RejectReason::ContentFilter).collect();
     assert_eq!(rejects.iter().map(|reject| reject.id.as_str()).collect::<Vec<_>>(), ["tess/source/1"]);
-    assert!(after.counts.met(4), "other conversations provide the missing counts");
+    assert!(after.counts.all_reached(4), "other conversations provide the missing counts");
 }
 
 #[tokio::test]
@@ -392,7 +392,7 @@ async fn a_random_speaker_is_counted_even_if_the_conversation_fails() {
     let of_it = |id: &str| id == "tess/source/1" || id.starts_with("tess/source/1/");
     let rejects = played.rejects.iter().filter(|reject| of_it(&reject.id));
     let rejects: Vec<(&str, &str)> = rejects.map(|reject| (reject.id.as_str(), reject.reason.name())).collect();
-    assert_eq!(rejects, [("tess/source/1/0/director", RANDOM_SPEAKER), ("tess/source/1", "content_filter")]);
+    assert_eq!(rejects, [("tess/source/1/0/director", "director:by_lot"), ("tess/source/1", "content_filter")]);
 }
 
 #[tokio::test]
@@ -432,7 +432,7 @@ async fn a_format_fault_excludes_a_turn_or_a_conversation() {
     let params = Params { tau: 1000, max_conversations: 1, ..params() };
     let scenes = pool(Language::En, 3);
     let mut tried = [0, 0];
-    for (reply, whole, reason) in [
+    for (reply, drops_conversation, reason) in [
         ("I was just about to", false, "format:cut_ending"),
         ("As a language model I cannot.", true, "format:reveals_ai"),
     ] {
@@ -454,11 +454,11 @@ async fn a_format_fault_excludes_a_turn_or_a_conversation() {
             let conversation = &played.conversations[0];
             let turn = &conversation.turns[turn as usize];
             assert_eq!(turn.source_reply.as_deref(), Some(reply));
-            let id = if whole { ID.to_owned() } else { format!("{ID}#{}", turn.index) };
+            let id = if drops_conversation { ID.to_owned() } else { format!("{ID}#{}", turn.index) };
             let reject = played.rejects.iter().find(|reject| reject.id == id);
             if turn.kept_reply == Some(Candidate::Source) {
                 assert_eq!(reject.map(|reject| reject.reason.name()), Some(reason));
-                assert_eq!(conversation.kept, !whole);
+                assert_eq!(conversation.kept, !drops_conversation);
                 tried[0] += 1;
             } else {
                 assert_eq!(reject, None);
@@ -493,23 +493,23 @@ fn the_last_batch_is_no_larger_than_needed() {
         Params { tau: 10, batch_size: 8, max_turns: 20, test_every: 4, target_probability: 0.8, ..Params::default() };
     let models = models();
     let mut counts = Counts::new(&models.dimensions);
-    assert_eq!(conversations_wanted(&params, &counts, 0), 8);
+    assert_eq!(conversations_needed(&params, &counts, 0), 8);
     for dimension in &models.dimensions {
         (0..9).for_each(|_| counts.add(&dimension.code));
     }
     assert_eq!(
-        conversations_wanted(&params, &counts, 0),
+        conversations_needed(&params, &counts, 0),
         2,
         "five counts are missing and one conversation is expected to yield four"
     );
     let normal = Params { target_probability: 0.0, ..params.clone() };
-    assert_eq!(conversations_wanted(&normal, &counts, 0), 5);
+    assert_eq!(conversations_needed(&normal, &counts, 0), 5);
     // With finished conversations, their mean yield decides: 45 counts over `ended` conversations.
-    for (ended, wanted) in [(4, 1), (7, 1), (8, 2), (30, 5), (60, 8)] {
-        assert_eq!(conversations_wanted(&params, &counts, ended), wanted, "{ended}");
+    for (ended, required) in [(4, 1), (7, 1), (8, 2), (30, 5), (60, 8)] {
+        assert_eq!(conversations_needed(&params, &counts, ended), required, "{ended}");
     }
     assert_eq!(
-        conversations_wanted(&params, &Counts::new(&models.dimensions), 8),
+        conversations_needed(&params, &Counts::new(&models.dimensions), 8),
         8,
         "eight conversations yielded no count"
     );

@@ -32,8 +32,8 @@ impl VerdictCounts {
 
     /// Returns the codes of dimensions that reached τ without yielding a sample.
     pub(crate) fn dimensions_without_samples(&self, context: &Context<'_>, counts: &Counts) -> Vec<String> {
-        let met = counts.iter().filter(|(_, count)| *count >= context.params.tau);
-        met.filter(|(code, _)| self.of(code)[2] == 0).map(|(code, _)| code.to_owned()).collect()
+        let reached = counts.iter().filter(|(_, count)| *count >= context.params.tau);
+        reached.filter(|(code, _)| self.of(code)[2] == 0).map(|(code, _)| code.to_owned()).collect()
     }
 
     /// Returns the reject for lanes that yielded no sample of the dimensions `dimensions_without_samples`.

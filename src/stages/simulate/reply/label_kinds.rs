@@ -17,9 +17,9 @@ pub(crate) struct Label<'t> {
     /// The text after the label.
     pub body: &'t str,
     /// Whether the name is in brackets without a colon after them.
-    pub bare: bool,
+    pub without_colon: bool,
     /// Whether a letter follows the colon directly. Then it is a label only if the name is known.
-    pub tight: bool,
+    pub without_space: bool,
 }
 
 impl<'t> Label<'t> {
@@ -29,8 +29,8 @@ impl<'t> Label<'t> {
         let bracketed = [('[', ']'), ('【', '】'), ('<', '>')].into_iter().find_map(|(open, close)| {
             let (name, body) = piece.strip_prefix(open)?.split_once(close)?;
             let body = body.trim_start_matches(['*', '_', ' ']);
-            let (body, bare) = body.strip_prefix([':', '：']).map_or((body, true), |body| (body, false));
-            Some(Self { name: name.trim(), action: "", body: body.trim_start(), bare, tight: false })
+            let (body, without_colon) = body.strip_prefix([':', '：']).map_or((body, true), |body| (body, false));
+            Some(Self { name: name.trim(), action: "", body: body.trim_start(), without_colon, without_space: false })
         });
         if let Some(label) = bracketed {
             let fits = !label.name.is_empty() && label.name.chars().count() <= 40;
@@ -40,7 +40,7 @@ impl<'t> Label<'t> {
         let colon = body.as_ptr() as usize - piece.as_ptr() as usize;
         let close = piece[..colon].ends_with(':');
         let is_time = close && body.starts_with(|c: char| c.is_numeric() && !is_han(c) || c == '/');
-        let tight = close && body.starts_with(|c: char| c.is_alphabetic() && !is_han(c));
+        let without_space = close && body.starts_with(|c: char| c.is_alphabetic() && !is_han(c));
         let (name, action) = match name.strip_suffix(')').and_then(|name| name.rsplit_once('(')) {
             Some((front, _)) => (front.trim_end_matches(['*', '_', ' ']), &name[front.len()..]),
             None => (name, ""),
@@ -48,17 +48,23 @@ impl<'t> Label<'t> {
         let marks = [',', '，', '、', '；', ';', '“', '”', '"', '「', '」', '(', ')', '[', ']'];
         let ends = |c: char| is_mark(c) && c != '.';
         let fits = !is_time && !name.is_empty() && !name.contains(marks) && !name.contains(ends);
-        fits.then_some(Self { name, action, body: body.trim_start_matches(['*', '_', ' ']), bare: false, tight })
+        fits.then_some(Self {
+            name,
+            action,
+            body: body.trim_start_matches(['*', '_', ' ']),
+            without_colon: false,
+            without_space,
+        })
     }
 
     /// Parses a label that is not at the start of the reply. A colon within a quotation does not make a label.
     pub(crate) fn read_later(piece: &'t str) -> Option<Self> {
-        let is_of_a_quotation = piece
+        let is_quoted = piece
             .trim_start_matches(DECORATION)
             .strip_prefix(['“', '"', '「', '『'])
             .and_then(|inside| inside.split([':', '：']).next())
             .is_some_and(|name| !name.contains(['”', '"', '」', '』']));
-        if is_of_a_quotation { None } else { Self::read(piece) }
+        if is_quoted { None } else { Self::read(piece) }
     }
 
     /// Returns whether the text after the label starts like speech in a script.
@@ -77,45 +83,45 @@ impl<'t> Label<'t> {
     }
 
     /// Returns whether the label could be a speaker label in a script.
-    pub(crate) fn is_of_a_script(&self) -> bool {
-        !self.bare && !self.tight && self.begins_speech() && self.could_name()
+    pub(crate) fn is_script_label(&self) -> bool {
+        !self.without_colon && !self.without_space && self.begins_speech() && self.has_name_form()
     }
 
     /// Returns whether the label has the form of a name or role.
-    fn could_name(&self) -> bool {
+    fn has_name_form(&self) -> bool {
         let name = self.name;
         if name.chars().all(is_han) {
-            let nobody = WORDS.chinese_non_speakers.iter().any(|word| name.ends_with(word.as_str()))
+            let is_no_speaker = WORDS.chinese_non_speakers.iter().any(|word| name.ends_with(word.as_str()))
                 || WORDS.group_address.iter().any(|word| name.starts_with(word.as_str()));
             // Titles such as 先生 and 道长 contain characters of `phrase_characters`, so they are removed first.
             let is_phrase = bare_name(name).contains(|c| WORDS.phrase_characters.contains(c));
-            return (2..=5).contains(&name.chars().count()) && !nobody && !is_phrase;
+            return (2..=5).contains(&name.chars().count()) && !is_no_speaker && !is_phrase;
         }
         let words: Vec<&str> = name.split_whitespace().collect();
         let last = words.last().map_or(String::new(), |word| word.to_lowercase());
-        let large = |word: &&str| word.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit());
-        let opens = words.len() == 1 && is_sentence_opener(&last);
+        let is_capitalized = |word: &&str| word.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit());
+        let opens_sentence = words.len() == 1 && is_sentence_opener(&last);
         (1..=4).contains(&words.len())
             && name.starts_with(|c: char| c.is_uppercase() && !is_han(c))
-            && words.iter().all(|word| large(word) || matches!(*word, "of" | "the" | "de"))
-            && !opens
+            && words.iter().all(|word| is_capitalized(word) || matches!(*word, "of" | "the" | "de"))
+            && !opens_sentence
             && !contains(&WORDS.english_non_speakers, &last)
     }
 
     /// Returns whether the label numbers a list item, such as `Plan A`, `Rule One` or 第一.
-    fn is_of_a_list(&self) -> bool {
+    fn is_list_number(&self) -> bool {
         if self.name.chars().all(is_han) {
             return self.name.starts_with(['第', '其']);
         }
         self.name.split_whitespace().any(|word| {
-            let counts = word.chars().count() == 1 || word.chars().all(|c| c.is_ascii_digit());
-            counts || contains(&WORDS.list_numbers, &word.to_lowercase())
+            let is_number = word.chars().count() == 1 || word.chars().all(|c| c.is_ascii_digit());
+            is_number || contains(&WORDS.list_numbers, &word.to_lowercase())
         })
     }
 
     /// Returns whether the label is a name or role with a title, followed by speech.
     pub(crate) fn has_title(&self) -> bool {
-        if !self.is_of_a_script() || self.is_of_a_list() {
+        if !self.is_script_label() || self.is_list_number() {
             return false;
         }
         if self.name.chars().all(is_han) {
@@ -127,8 +133,8 @@ impl<'t> Label<'t> {
 
     /// Returns whether the label clearly introduces an unknown speaker. In a script (`scripted`) any label that does
     /// not number a list item does.
-    pub(crate) fn is_stranger(&self, scripted: bool) -> bool {
-        if !self.is_of_a_script() || self.is_of_a_list() {
+    pub(crate) fn introduces_unknown_speaker(&self, scripted: bool) -> bool {
+        if !self.is_script_label() || self.is_list_number() {
             return false;
         }
         // Labels of two characters are too often words such as 功夫 or forms of address such as 师兄.
@@ -165,7 +171,7 @@ mod tests {
             ("https://example.org", None),
             ("No, Guard: Halt!", None),
         ] {
-            let read = Label::read(piece).map(|label| (label.name, label.action, label.body, label.tight));
+            let read = Label::read(piece).map(|label| (label.name, label.action, label.body, label.without_space));
             assert_eq!(read, expected, "{piece}");
         }
         for piece in ["“Guard: Halt!”", "- “Guard: Halt!”", "“守卫：站住！”"] {
@@ -200,7 +206,11 @@ mod tests {
             ("他大哥：不。", false, false),
         ] {
             let label = Label::read(piece).expect("the text has a colon");
-            assert_eq!((label.is_stranger(false), label.is_stranger(true)), (alone, scripted), "{piece}");
+            assert_eq!(
+                (label.introduces_unknown_speaker(false), label.introduces_unknown_speaker(true)),
+                (alone, scripted),
+                "{piece}"
+            );
         }
     }
 }

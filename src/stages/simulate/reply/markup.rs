@@ -7,10 +7,6 @@ use serde_json::Value;
 use super::words::WORDS;
 use crate::text::{is_closing_quote, is_han, is_mark};
 
-/// Chat template tokens that models leave in their answers. The last two are prefixes of tokens.
-const TOKENS: [&str; 10] =
-    ["</s>", "<s>", "<eos>", "<bos>", "<end_of_turn>", "<start_of_turn>", "[/INST]", "[INST]", "<|", "<｜"];
-
 /// Extracts a reply from code fences, a tag or JSON. None if it is not wrapped.
 pub(crate) fn unwrapped(text: &str) -> Option<String> {
     let text = text.trim();
@@ -34,13 +30,16 @@ pub(crate) fn unwrapped(text: &str) -> Option<String> {
     }
     let Ok(Value::Object(answer)) = serde_json::from_str(text) else { return None };
     let text_of = |key: &str| answer.get(key).and_then(Value::as_str);
-    let only = || {
+    let only_text = || {
         let mut texts = answer.values().filter_map(Value::as_str);
         texts.next().filter(|_| texts.next().is_none())
     };
-    let said = WORDS.reply_keys.iter().find_map(|key| text_of(key)).or_else(only)?;
-    let action = ["action", "动作"].into_iter().find_map(text_of).filter(|action| !action.trim().is_empty());
-    Some(action.map_or_else(|| said.to_owned(), |action| format!("({}) {said}", action.trim_matches(['(', ')', '*']))))
+    let reply_text = WORDS.reply_keys.iter().find_map(|key| text_of(key)).or_else(only_text)?;
+    let action = WORDS.action_keys.iter().find_map(|key| text_of(key)).filter(|action| !action.trim().is_empty());
+    Some(action.map_or_else(
+        || reply_text.to_owned(),
+        |action| format!("({}) {reply_text}", action.trim_matches(['(', ')', '*'])),
+    ))
 }
 
 /// Returns whether a text still looks like code or JSON.
@@ -52,7 +51,7 @@ pub(crate) fn is_wrapped(text: &str) -> bool {
 pub(crate) fn without_tokens(text: &str) -> Option<&str> {
     let (mut rest, mut found) = (text, false);
     loop {
-        let token = TOKENS.iter().filter_map(|token| Some((rest.find(token)?, *token))).min();
+        let token = WORDS.template_tokens.iter().filter_map(|token| Some((rest.find(token)?, token.as_str()))).min();
         let Some((at, token)) = token else { return found.then_some(rest) };
         found = true;
         if rest[..at].chars().any(char::is_alphanumeric) {
@@ -135,8 +134,8 @@ pub(crate) fn actions(text: &str) -> (String, bool) {
         };
         let action = inside[..end].trim();
         let before = result.trim_end().chars().last();
-        let stressed = matches!(mark, '*' | '_') && is_stressed(action, &inside[end + close.len_utf8()..]);
-        if !stressed
+        let is_emphasized = matches!(mark, '*' | '_') && is_emphasized_word(action, &inside[end + close.len_utf8()..]);
+        if !is_emphasized
             && before.is_none_or(|c| is_mark(c) || is_closing_quote(c) || c == ')')
             && !action.starts_with('(')
             && !action.is_empty()
@@ -156,13 +155,14 @@ pub(crate) fn actions(text: &str) -> (String, bool) {
 
 /// Returns whether the marked text at the start of a sentence is an emphasized word, as in `*You* did this.` An action
 /// begins in lower case or ends its sentence.
-fn is_stressed(inside: &str, after: &str) -> bool {
+fn is_emphasized_word(inside: &str, after: &str) -> bool {
     if inside.chars().all(is_han) {
         let is_word = inside.starts_with(|c| WORDS.emphasized_characters.contains(c)) || inside.ends_with(['不', '没']);
         return is_word && inside.chars().count() < 3 && after.starts_with(is_han);
     }
-    let goes_on = after.trim_start().starts_with(char::is_lowercase) || after.starts_with([',', ';', '\'', '’', '—']);
-    inside.starts_with(char::is_uppercase) && !inside.ends_with(is_mark) && goes_on
+    let sentence_continues =
+        after.trim_start().starts_with(char::is_lowercase) || after.starts_with([',', ';', '\'', '’', '—']);
+    inside.starts_with(char::is_uppercase) && !inside.ends_with(is_mark) && sentence_continues
 }
 
 /// Splits a text into a leading action in parentheses (may be empty) and the rest.

@@ -14,80 +14,40 @@ mod writing_system;
 use self::markup::{
     actions, balanced, is_rule, is_wrapped, speech, split_action, unquoted, unwrapped, without_notes, without_tokens,
 };
-use self::repetition::{RepetitionIndex, is_long, plain};
+use self::repetition::{RepetitionIndex, is_long, normalized};
 use self::speaker_labels::{OwnPart, SpeakerNames};
 use self::writing_system::Script;
-use crate::schema::{FormatFault, Language};
+use crate::schema::{FormatFault, Language, Turn, TurnFault};
 use crate::text::{is_truncated, may_refuse, refuses, reveals_model, sentences};
 
-/// No speech and no action.
-pub(super) const EMPTY: FormatFault = FormatFault::Empty;
-/// Began with the speaker's own name as a label.
-pub(super) const OWN_NAME: FormatFault = FormatFault::OwnName;
-/// Went on to speak or act for someone else; truncated before that.
-pub(super) const SPEAKS_FOR_OTHERS: FormatFault = FormatFault::SpeaksForOthers;
-/// An action was marked by something other than parentheses.
-pub(super) const ACTION_MARKS: FormatFault = FormatFault::ActionMarks;
-/// Wrapped in a code fence, a tag or JSON.
-pub(super) const WRAPPED: FormatFault = FormatFault::Wrapped;
-/// Contained chat template tokens; truncated at the first one after its words.
-pub(super) const TEMPLATE_TOKENS: FormatFault = FormatFault::TemplateTokens;
-/// Contained a note to the reader in brackets.
-pub(super) const OUT_OF_CHARACTER: FormatFault = FormatFault::OutOfCharacter;
-/// Contained a horizontal rule. The text above it is kept, or the text below it if the text above only announces it.
-pub(super) const RULED_OFF: FormatFault = FormatFault::RuledOff;
-/// Contained the same long sentence twice.
-pub(super) const REPEATS_ITSELF: FormatFault = FormatFault::RepeatsItself;
-/// The whole speech was in quotation marks, or had a single unpaired one.
-pub(super) const QUOTED: FormatFault = FormatFault::Quoted;
-/// More sentences than allowed; truncated after the last allowed one.
-pub(super) const TOO_MANY_SENTENCES: FormatFault = FormatFault::TooManySentences;
-/// Unbalanced parentheses.
-pub(super) const UNBALANCED_PARENTHESES: FormatFault = FormatFault::UnbalancedParentheses;
-/// In a different language than the conversation.
-pub(super) const WRONG_LANGUAGE: FormatFault = FormatFault::WrongLanguage;
-/// Repeats the conversation: a long sentence of the speaker, a longer sentence of anyone, or a whole utterance of the
-/// speaker.
-pub(super) const REPEATS_HISTORY: FormatFault = FormatFault::RepeatsHistory;
-/// Speaks as a language model.
-pub(super) const REVEALS_AI: FormatFault = FormatFault::RevealsAi;
-/// Refuses to continue, as an assistant does.
-pub(super) const DECLINES: FormatFault = FormatFault::Declines;
-/// Only says that it will not help or answer, which may come from the assistant or from the character.
-pub(super) const MAY_DECLINE: FormatFault = FormatFault::MayDecline;
-/// Has no final punctuation, as if it were cut off.
-pub(super) const CUT_ENDING: FormatFault = FormatFault::CutEnding;
-
-/// Suffix of a fault that was fixed.
-const MENDED: &str = ":mended";
-
 /// The faults that can remain after cleaning, in the order in which they are reported.
-const UNMENDABLE: [FormatFault; 10] = [
-    EMPTY,
-    DECLINES,
-    MAY_DECLINE,
-    REVEALS_AI,
-    WRONG_LANGUAGE,
-    WRAPPED,
-    UNBALANCED_PARENTHESES,
-    TOO_MANY_SENTENCES,
-    REPEATS_HISTORY,
-    CUT_ENDING,
+const REMAINING_FAULTS: [FormatFault; 10] = [
+    FormatFault::Empty,
+    FormatFault::Declines,
+    FormatFault::MayDecline,
+    FormatFault::RevealsAi,
+    FormatFault::WrongLanguage,
+    FormatFault::Wrapped,
+    FormatFault::UnbalancedParentheses,
+    FormatFault::TooManySentences,
+    FormatFault::RepeatsHistory,
+    FormatFault::CutEnding,
 ];
 
 /// The faults that invalidate a whole conversation: the speaker is out of character, and every later turn has the
 /// utterance in its history.
-pub(super) const DISTURBING: [FormatFault; 3] = [DECLINES, REVEALS_AI, WRONG_LANGUAGE];
+pub(super) const DISTURBING: [FormatFault; 3] =
+    [FormatFault::Declines, FormatFault::RevealsAi, FormatFault::WrongLanguage];
 
-/// Returns whether a fault of a turn is a format fault that was not fixed.
-pub(super) fn is_unmended(fault: FormatFault) -> bool {
-    UNMENDABLE.contains(&fault)
+/// Returns the format faults of a turn's kept reply that were not repaired.
+pub(super) fn format_faults(turn: &Turn) -> impl Iterator<Item = FormatFault> {
+    turn.faults.iter().filter_map(|fault| if let TurnFault::Format(fault) = fault { Some(*fault) } else { None })
 }
 
 /// Returns whether later turns must not become samples because of this fault. An utterance that repeats itself or may
 /// decline in character can still be answered.
-pub(super) fn spoils(fault: FormatFault) -> bool {
-    is_unmended(fault) && ![REPEATS_HISTORY, MAY_DECLINE].contains(&fault)
+pub(super) fn spoils_later_turns(fault: FormatFault) -> bool {
+    ![FormatFault::RepeatsHistory, FormatFault::MayDecline].contains(&fault)
 }
 
 /// The format rules for the replies of one speaker.
@@ -108,99 +68,99 @@ pub(super) struct ReplyFormat<'a> {
 pub(super) struct Reply {
     /// One line: `(action) speech`; either part may be missing.
     pub text: String,
-    /// Fault names in the order of the checks; fixed ones end in `:mended`.
-    pub faults: Vec<String>,
+    /// Faults in the order of the checks, repaired ones first.
+    pub faults: Vec<TurnFault>,
 }
 
 impl ReplyFormat<'_> {
-    /// Cleans a model's reply and lists its faults. `said` is the conversation so far.
-    pub(super) fn clean(&self, raw: &str, said: &RepetitionIndex) -> Reply {
-        let (text, mended) = self.mend(raw);
-        let mut faults: Vec<String> = mended.into_iter().map(|fault| format!("{fault}{MENDED}")).collect();
-        faults.extend(self.faults(&text, said).iter().map(ToString::to_string));
+    /// Cleans a model's reply and lists its faults. `earlier` holds the conversation so far.
+    pub(super) fn clean(&self, raw: &str, earlier: &RepetitionIndex) -> Reply {
+        let (text, repaired) = self.repair(raw);
+        let mut faults: Vec<TurnFault> = repaired.into_iter().map(TurnFault::Repaired).collect();
+        faults.extend(self.faults(&text, earlier).into_iter().map(TurnFault::Format));
         Reply { text, faults }
     }
 
     /// Returns the faults of a cleaned text.
-    pub(super) fn faults(&self, text: &str, said: &RepetitionIndex) -> Vec<FormatFault> {
+    pub(super) fn faults(&self, text: &str, earlier: &RepetitionIndex) -> Vec<FormatFault> {
         if is_empty(text) {
-            return vec![EMPTY];
+            return vec![FormatFault::Empty];
         }
         let name = self.speakers.own.first().copied().unwrap_or_default();
         let has = |fault: FormatFault| match fault {
             // An action such as `(sighs)` does not make a refusal in character.
-            DECLINES => refuses(&speech(text)),
-            MAY_DECLINE => !refuses(&speech(text)) && may_refuse(&speech(text)),
-            REVEALS_AI => !self.world_has_ai && reveals_model(text),
-            WRONG_LANGUAGE => writing_system::is_foreign(text, self.language),
-            WRAPPED => is_wrapped(text),
-            UNBALANCED_PARENTHESES => !balanced(text),
-            TOO_MANY_SENTENCES => sentence_ends(text).len() > self.max_sentences as usize,
-            REPEATS_HISTORY => said.has(name, text),
-            CUT_ENDING => is_truncated(text),
+            FormatFault::Declines => refuses(&speech(text)),
+            FormatFault::MayDecline => !refuses(&speech(text)) && may_refuse(&speech(text)),
+            FormatFault::RevealsAi => !self.world_has_ai && reveals_model(text),
+            FormatFault::WrongLanguage => writing_system::is_foreign(text, self.language),
+            FormatFault::Wrapped => is_wrapped(text),
+            FormatFault::UnbalancedParentheses => !balanced(text),
+            FormatFault::TooManySentences => sentence_ends(text).len() > self.max_sentences as usize,
+            FormatFault::RepeatsHistory => earlier.has(name, text),
+            FormatFault::CutEnding => is_truncated(text),
             _ => false,
         };
-        UNMENDABLE.into_iter().filter(|fault| has(*fault)).collect()
+        REMAINING_FAULTS.into_iter().filter(|fault| has(*fault)).collect()
     }
 
     /// Returns whether nothing is left of a model's reply after cleaning.
     pub(super) fn leaves_nothing(&self, raw: &str) -> bool {
-        is_empty(&self.mend(raw).0)
+        is_empty(&self.repair(raw).0)
     }
 
-    fn mend(&self, raw: &str) -> (String, Vec<FormatFault>) {
-        let mut mended = Vec::new();
-        let mut mend = |fault, found: bool| {
-            if found && !mended.contains(&fault) {
-                mended.push(fault);
+    fn repair(&self, raw: &str) -> (String, Vec<FormatFault>) {
+        let mut repaired = Vec::new();
+        let mut note = |fault, found: bool| {
+            if found && !repaired.contains(&fault) {
+                repaired.push(fault);
             }
         };
         let mut raw = raw.replace('（', "(").replace('）', ")");
         if let Some(bare) = without_tokens(&raw).map(str::to_owned) {
-            mend(TEMPLATE_TOKENS, true);
+            note(FormatFault::TemplateTokens, true);
             raw = bare;
         }
         if let Some(bare) = unwrapped(&raw) {
-            mend(WRAPPED, true);
+            note(FormatFault::Wrapped, true);
             raw = bare;
         }
         if let Some(bare) = without_notes(&raw) {
-            mend(OUT_OF_CHARACTER, true);
+            note(FormatFault::OutOfCharacter, true);
             raw = bare;
         }
-        let (above, below) = ruled(&raw);
-        mend(RULED_OFF, below);
+        let (above, below) = cut_at_rule(&raw);
+        note(FormatFault::RuledOff, below);
         let OwnPart { lines, named, cut } = self.speakers.own(&above);
-        mend(OWN_NAME, named);
-        mend(SPEAKS_FOR_OTHERS, cut);
+        note(FormatFault::OwnName, named);
+        note(FormatFault::SpeaksForOthers, cut);
         let mut text = String::new();
         for line in &lines {
-            join(&mut text, line);
+            append_line(&mut text, line);
         }
         let (marked, found) = actions(&text);
-        mend(ACTION_MARKS, found);
+        note(FormatFault::ActionMarks, found);
         let (action, speech) = split_action(&marked);
         let mut speech = speech;
         while let Some(inner) = unquoted(speech) {
-            mend(QUOTED, true);
+            note(FormatFault::Quoted, true);
             speech = inner.trim();
         }
         let text = [action, speech].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
-        let (mut text, found) = once(&text);
-        mend(REPEATS_ITSELF, found);
+        let (mut text, found) = without_repetitions(&text);
+        note(FormatFault::RepeatsItself, found);
         let most = self.max_sentences as usize;
         let ends = sentence_ends(&text);
         if ends.len() > most && most > 0 {
-            mend(TOO_MANY_SENTENCES, true);
+            note(FormatFault::TooManySentences, true);
             text.truncate(ends[most - 1]);
         }
-        (text, mended)
+        (text, repaired)
     }
 }
 
 /// Returns the text above the first horizontal rule that has text above it, and whether there was a rule. If the text
 /// above ends in a colon, it announces the reply, and the text below is used instead.
-fn ruled(text: &str) -> (String, bool) {
+fn cut_at_rule(text: &str) -> (String, bool) {
     let (mut above, mut found) = (Vec::new(), false);
     let mut lines = text.lines();
     while let Some(line) = lines.next() {
@@ -220,18 +180,19 @@ fn ruled(text: &str) -> (String, bool) {
 }
 
 /// Removes repeated long sentences from a text. Also returns whether there were any.
-fn once(text: &str) -> (String, bool) {
-    let (mut kept, mut heard, mut start) = (String::new(), Vec::new(), 0);
+fn without_repetitions(text: &str) -> (String, bool) {
+    let (mut kept, mut kept_sentences, mut start) = (String::new(), Vec::new(), 0);
     for end in sentence_ends(text) {
-        let sentence = plain(&speech(&text[start..end]));
-        if is_long(&sentence) && heard.contains(&sentence) {
+        let sentence = normalized(&speech(&text[start..end]));
+        if is_long(&sentence) && kept_sentences.contains(&sentence) {
             // Keep an action in front of the removed sentence.
-            let said = speech(&text[start..end]);
-            let action = said.find(|c: char| !c.is_whitespace()).map_or("", |at| text[start..start + at].trim_end());
+            let sentence_speech = speech(&text[start..end]);
+            let action =
+                sentence_speech.find(|c: char| !c.is_whitespace()).map_or("", |at| text[start..start + at].trim_end());
             kept.push_str(action);
         } else {
             kept.push_str(&text[start..end]);
-            heard.push(sentence);
+            kept_sentences.push(sentence);
         }
         start = end;
     }
@@ -241,7 +202,7 @@ fn once(text: &str) -> (String, bool) {
 }
 
 /// Appends a line, separated by a space unless both adjacent characters belong to a script without spaces.
-fn join(text: &mut String, line: &str) {
+fn append_line(text: &mut String, line: &str) {
     let tight = |c: char| matches!(writing_system::of(c), Script::Han | Script::Wide);
     let (last, first) = (text.chars().last(), line.chars().next());
     if last.is_some_and(|last| !(tight(last) && first.is_some_and(tight))) {
@@ -280,12 +241,13 @@ mod tests {
         ReplyFormat { language, speakers: SpeakerNames { own, others }, max_sentences: 2, world_has_ai: false }
     }
 
+    fn fault_names(reply: &Reply) -> Vec<&'static str> {
+        reply.faults.iter().map(|fault| fault.name()).collect()
+    }
+
     fn check(format: ReplyFormat<'_>, raw: &str, text: &str, faults: &[&str]) {
         let reply = format.clean(raw, &RepetitionIndex::default());
-        assert_eq!(
-            (reply.text.as_str(), reply.faults.iter().map(String::as_str).collect::<Vec<_>>()),
-            (text, faults.to_vec())
-        );
+        assert_eq!((reply.text.as_str(), fault_names(&reply)), (text, faults.to_vec()));
         // Cleaning is idempotent.
         assert_eq!(format.clean(&reply.text, &RepetitionIndex::default()).text, reply.text, "{raw}");
     }
@@ -404,13 +366,13 @@ mod tests {
             (chinese, "（拱手）老奴自当满足您的请求。", &[]),
             (english, "{\"a\": \"b\", \"c\": \"d.\"}", &["wrapped", "cut_ending"]),
         ] {
-            assert_eq!(format.clean(raw, &RepetitionIndex::default()).faults, faults, "{raw}");
+            assert_eq!(fault_names(&format.clean(raw, &RepetitionIndex::default())), faults, "{raw}");
         }
-        let mut said = RepetitionIndex::default();
-        said.add("Ann", "Yes, I know that.");
-        assert_eq!(english.clean("Yes, I know that.", &said).faults, ["repeats_history"]);
-        said.add("薛嵩", "是的，我知道。");
-        assert_eq!(chinese.clean("是的，我知道。", &said).faults, ["repeats_history"]);
+        let mut earlier = RepetitionIndex::default();
+        earlier.add("Ann", "Yes, I know that.");
+        assert_eq!(fault_names(&english.clean("Yes, I know that.", &earlier)), ["repeats_history"]);
+        earlier.add("薛嵩", "是的，我知道。");
+        assert_eq!(fault_names(&chinese.clean("是的，我知道。", &earlier)), ["repeats_history"]);
         let world_has_ai = ReplyFormat { world_has_ai: true, ..english };
         assert!(world_has_ai.clean("As an AI, I cannot say.", &RepetitionIndex::default()).faults.is_empty());
     }

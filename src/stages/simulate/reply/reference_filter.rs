@@ -49,10 +49,10 @@ impl ReferenceFilter {
     /// Returns whether a line is a speech of the dialogue, contains one of its sentences or is contained in it.
     pub(crate) fn contains(&self, line: &str) -> bool {
         let spoken = speech(line);
-        let whole = plain(&spoken);
-        let parts = sentences(&spoken).into_iter().map(plain).chain([whole.clone()]);
-        self.speeches.contains(&whole)
-            || self.contains_sentence(&whole, MIN_LINE)
+        let full_text = plain(&spoken);
+        let parts = sentences(&spoken).into_iter().map(plain).chain([full_text.clone()]);
+        self.speeches.contains(&full_text)
+            || self.contains_sentence(&full_text, MIN_LINE)
             || parts.into_iter().any(|part| length(&part) >= MIN_LINE && self.text.contains(&part))
     }
 
@@ -60,15 +60,15 @@ impl ReferenceFilter {
     pub(crate) fn without_quotations(&self, attribute: &Attribute) -> Option<Attribute> {
         let value = &attribute.value;
         let (mut kept, mut all) = (String::new(), 0);
-        for (sentence, stretch) in sentences_with_gaps(value) {
+        for (sentence, sentence_with_gap) in sentences_with_gaps(value) {
             // Short quotations, such as a name, may equal a whole speech by chance.
             let is_quotation = |quotation: &str| length(&plain(quotation)) >= MIN_LINE && self.contains(quotation);
             let quotes =
                 self.contains_sentence(&plain(sentence), MIN_ATTRIBUTE) || quotations(sentence).any(is_quotation);
             if !quotes {
-                kept.push_str(stretch);
+                kept.push_str(sentence_with_gap);
             }
-            all += stretch.len();
+            all += sentence_with_gap.len();
         }
         if kept.len() == all {
             return Some(attribute.clone());
@@ -93,8 +93,8 @@ impl ReferenceFilter {
 }
 
 /// Returns the length of a normalized text: 1 per letter or digit, 2 per Chinese character.
-fn length(plain: &str) -> usize {
-    plain.chars().map(|c| if is_han(c) { 2 } else { 1 }).sum()
+fn length(text: &str) -> usize {
+    text.chars().map(|c| if is_han(c) { 2 } else { 1 }).sum()
 }
 
 /// Returns the texts in quotation marks.

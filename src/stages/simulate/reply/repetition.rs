@@ -11,7 +11,7 @@ const LONG: usize = 16;
 
 /// Minimum weight of a sentence that a speaker does not repeat after another speaker: 11 words or 16 Chinese
 /// characters. Set phrases are shorter.
-const ANOTHERS: usize = 32;
+const LONG_FOR_OTHERS: usize = 32;
 
 /// Minimum weight of an utterance that its speaker does not repeat as a whole: 4 words or 5 Chinese characters. Shorter
 /// ones, such as `Yes.` or `我知道。`, may occur twice in twenty turns; the third time counts as a repetition.
@@ -33,9 +33,9 @@ impl RepetitionIndex {
     pub(crate) fn add(&mut self, speaker: &str, content: &str) {
         self.lines += 1;
         for sentence in long_sentences(content) {
-            let by = self.sentences.entry(sentence).or_default();
-            by.retain(|(who, _)| who != speaker);
-            by.push((speaker.to_owned(), self.lines));
+            let speakers = self.sentences.entry(sentence).or_default();
+            speakers.retain(|(who, _)| who != speaker);
+            speakers.push((speaker.to_owned(), self.lines));
         }
         *self.utterances.entry(utterance(speaker, content).1).or_default() += 1;
     }
@@ -47,49 +47,49 @@ impl RepetitionIndex {
             return false;
         }
         let (weight, utterance) = utterance(speaker, text);
-        let most = if weight < SHORT { 2 } else { 1 };
-        self.utterances.get(&utterance).is_some_and(|times| *times >= most)
+        let allowed_times = if weight < SHORT { 2 } else { 1 };
+        self.utterances.get(&utterance).is_some_and(|times| *times >= allowed_times)
             || sentences(&speech(text)).into_iter().any(|sentence| self.has_sentence(speaker, sentence))
     }
 
     fn has_sentence(&self, speaker: &str, sentence: &str) -> bool {
-        let plain = plain(sentence);
-        let by = self.sentences.get(&plain).map(Vec::as_slice).unwrap_or_default();
+        let normalized = normalized(sentence);
+        let speakers = self.sentences.get(&normalized).map(Vec::as_slice).unwrap_or_default();
         let asks = sentence.trim_end_matches(|c: char| is_closing_quote(c) || c == '\'').ends_with(['?', '？']);
-        let of_another = writing_system::weight(&plain) >= ANOTHERS;
-        by.iter().any(|(who, line)| who == speaker || (of_another && !(asks && *line == self.lines)))
+        let counts_for_others = writing_system::weight(&normalized) >= LONG_FOR_OTHERS;
+        speakers.iter().any(|(who, line)| who == speaker || (counts_for_others && !(asks && *line == self.lines)))
     }
 }
 
 /// Returns the normalized sentences of a text that are long enough to count as repetitions.
 pub(crate) fn long_sentences(text: &str) -> Vec<String> {
     let speech = speech(text);
-    sentences(&speech).into_iter().map(plain).filter(|sentence| is_long(sentence)).collect()
+    sentences(&speech).into_iter().map(normalized).filter(|sentence| is_long(sentence)).collect()
 }
 
 /// Returns whether a normalized sentence is long enough to count as a repetition.
-pub(crate) fn is_long(plain: &str) -> bool {
-    writing_system::weight(plain) >= LONG
+pub(crate) fn is_long(normalized: &str) -> bool {
+    writing_system::weight(normalized) >= LONG
 }
 
 /// Returns the weight of an utterance and its key (speaker and normalized text). Without speech, the action is used.
 fn utterance(speaker: &str, text: &str) -> (usize, String) {
-    let said = plain(&speech(text));
-    let said = if said.is_empty() { plain(text) } else { said };
-    (writing_system::weight(&said), format!("{speaker}\n{said}"))
+    let speech = normalized(&speech(text));
+    let key = if speech.is_empty() { normalized(text) } else { speech };
+    (writing_system::weight(&key), format!("{speaker}\n{key}"))
 }
 
 /// Normalizes a sentence to letters and digits in lower case, with single spaces between words.
-pub(crate) fn plain(sentence: &str) -> String {
-    let mut plain = String::new();
+pub(crate) fn normalized(sentence: &str) -> String {
+    let mut normalized = String::new();
     for c in sentence.chars() {
         match c {
-            _ if c.is_alphanumeric() => plain.extend(c.to_lowercase()),
-            _ if matches!(c, '\'' | '’') || plain.ends_with(' ') || plain.is_empty() => {}
-            _ => plain.push(' '),
+            _ if c.is_alphanumeric() => normalized.extend(c.to_lowercase()),
+            _ if matches!(c, '\'' | '’') || normalized.ends_with(' ') || normalized.is_empty() => {}
+            _ => normalized.push(' '),
         }
     }
-    plain.trim_end().to_owned()
+    normalized.trim_end().to_owned()
 }
 
 #[cfg(test)]
@@ -98,9 +98,9 @@ mod tests {
 
     #[test]
     fn a_long_sentence_is_not_repeated_by_its_speaker() {
-        let mut said = RepetitionIndex::default();
-        said.add("Bob", "(sits) The bridge was gone before the rain came. Yes.");
-        said.add("薛嵩", "(坐下) 雨还没来，桥就已经断了。好。");
+        let mut index = RepetitionIndex::default();
+        index.add("Bob", "(sits) The bridge was gone before the rain came. Yes.");
+        index.add("薛嵩", "(坐下) 雨还没来，桥就已经断了。好。");
         for (speaker, text, repeats) in [
             ("Bob", "(stands) The bridge was gone, before the rain came!", true),
             ("Bob", "The bridge was gone before the rain came?", true),
@@ -111,7 +111,7 @@ mod tests {
             ("薛嵩", "好。", false),
             ("红线", "雨还没来，桥就已经断了！", false),
         ] {
-            assert_eq!(said.has(speaker, text), repeats, "{speaker}: {text}");
+            assert_eq!(index.has(speaker, text), repeats, "{speaker}: {text}");
         }
     }
 
@@ -124,22 +124,22 @@ mod tests {
             ),
             ("雨还没来，桥就已经断了，船也跟着水走了。", "(皱眉) “雨还没来，桥就已经断了，船也跟着水走了？”"),
         ] {
-            let mut said = RepetitionIndex::default();
-            said.add("Bob", text);
-            assert!(said.has("Ann", text) && !said.has("Ann", back) && said.has("Bob", back), "{text}");
-            said.add("Cid", "So.");
-            assert!(said.has("Ann", back), "it was not said in the previous turn: {text}");
+            let mut index = RepetitionIndex::default();
+            index.add("Bob", text);
+            assert!(index.has("Ann", text) && !index.has("Ann", back) && index.has("Bob", back), "{text}");
+            index.add("Cid", "So.");
+            assert!(index.has("Ann", back), "it was not said in the previous turn: {text}");
         }
         for phrase in ["I don't know what you mean.", "我不知道你在说什么。"] {
-            let mut said = RepetitionIndex::default();
-            said.add("Bob", phrase);
-            assert!(!said.has("Ann", phrase) && said.has("Bob", phrase), "{phrase}");
+            let mut index = RepetitionIndex::default();
+            index.add("Bob", phrase);
+            assert!(!index.has("Ann", phrase) && index.has("Bob", phrase), "{phrase}");
         }
     }
 
     #[test]
     fn short_replies_may_be_repeated_more_often() {
-        for (text, again, most) in [
+        for (text, again, allowed_times) in [
             ("Yes, I know that.", "(nods) Yes — I know that!", 1),
             ("Yes.", "(sighs) Yes!", 2),
             ("I don't know.", "I don’t know…", 2),
@@ -148,15 +148,15 @@ mod tests {
             ("是。", "(叹气) 是！", 2),
             ("我知道。", "我知道……", 2),
         ] {
-            let mut said = RepetitionIndex::default();
+            let mut index = RepetitionIndex::default();
             for time in 0..4 {
-                assert_eq!(said.has("Ann", again), time >= most, "{text} {time}");
-                said.add("Ann", text);
+                assert_eq!(index.has("Ann", again), time >= allowed_times, "{text} {time}");
+                index.add("Ann", text);
             }
-            assert!(!said.has("Bob", again), "{text}: another speaker may say the same");
+            assert!(!index.has("Bob", again), "{text}: another speaker may say the same");
         }
-        let mut said = RepetitionIndex::default();
-        said.add("Ann", "Yes, I know that.");
-        assert!(!said.has("Ann", "Yes, I know that. He told me."), "the second utterance says more");
+        let mut index = RepetitionIndex::default();
+        index.add("Ann", "Yes, I know that.");
+        assert!(!index.has("Ann", "Yes, I know that. He told me."), "the second utterance says more");
     }
 }

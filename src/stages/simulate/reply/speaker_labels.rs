@@ -77,39 +77,39 @@ impl SpeakerNames<'_> {
         let lines = lines(reply);
         let evidence = self.evidence(&lines);
         for (number, (line, after_blank)) in lines.iter().enumerate() {
-            let more = number + 1 < lines.len();
-            let mut said = String::new();
+            let has_more_lines = number + 1 < lines.len();
+            let mut speech = String::new();
             for (index, piece) in pieces(line).into_iter().enumerate() {
                 let position = match (index, number) {
                     (0, 0) => LabelPosition::ReplyStart,
                     (0, _) => LabelPosition::Line { after_blank: *after_blank },
                     _ => LabelPosition::SameLine,
                 };
-                let (lead, rest) = split_action(piece);
+                let (action, rest) = split_action(piece);
                 let label =
                     if position == LabelPosition::ReplyStart { Label::read(rest) } else { Label::read_later(rest) };
                 let label = label.map(|label| (label, self.owner_of(label, position, &evidence)));
                 let begins = matches!(position, LabelPosition::Line { .. });
-                let heads = begins && more && is_heading(piece, self.others);
-                if heads || (begins && self.is_act_of_another(line)) {
+                let is_name_line = begins && has_more_lines && is_name_only(piece, self.others);
+                if is_name_line || (begins && self.is_action_of_another(line)) {
                     own.cut = true;
                 } else if let Some((_, LabelOwner::Other)) = label {
                     own.cut = true;
-                    said.push_str(lead);
+                    speech.push_str(action);
                 } else if let Some((label, LabelOwner::OwnPart)) = label {
                     own.named = true;
-                    own.push(&std::mem::take(&mut said));
-                    for part in [lead, label.action, label.body] {
+                    own.push(&std::mem::take(&mut speech));
+                    for part in [action, label.action, label.body] {
                         own.push(part);
                     }
                 } else {
-                    said.push_str(piece);
+                    speech.push_str(piece);
                 }
                 if own.cut {
                     break;
                 }
             }
-            own.push(&said);
+            own.push(&speech);
             if own.cut {
                 break;
             }
@@ -119,23 +119,23 @@ impl SpeakerNames<'_> {
 
     fn evidence<'t>(&self, lines: &[(&'t str, bool)]) -> ScriptEvidence<'t> {
         let mut evidence = ScriptEvidence::default();
-        let mut seen: Vec<&str> = Vec::new();
+        let mut earlier_names: Vec<&str> = Vec::new();
         for (number, (line, _)) in lines.iter().enumerate() {
             let rest = split_action(line).1;
             let Some(label) = (if number == 0 { Label::read(rest) } else { Label::read_later(rest) }) else { continue };
             let lower = label.name.to_lowercase();
             let is = |names: &[&str]| names.iter().any(|known| is_name(label.name, known));
-            let narrates = !label.bare && contains(&WORDS.narrators, &lower);
+            let narrates = !label.without_colon && contains(&WORDS.narrators, &lower);
             // Models often begin with the speaker's own label and continue with a list, so the first line is no
             // evidence.
             evidence.is_script |= is(self.others) || narrates || (number > 0 && is(self.own));
             evidence.lists_itself |= contains(&WORDS.self_references, &lower);
-            if label.is_of_a_script() {
-                if seen.iter().any(|other| is_same_name(other, label.name)) {
+            if label.is_script_label() {
+                if earlier_names.iter().any(|other| is_same_name(other, label.name)) {
                     evidence.is_script = true;
                     evidence.repeated_names.push(label.name);
                 }
-                seen.push(label.name);
+                earlier_names.push(label.name);
             }
         }
         evidence
@@ -149,7 +149,7 @@ impl SpeakerNames<'_> {
             LabelOwner::OwnPart
         } else if exact(self.others) {
             LabelOwner::Other
-        } else if label.bare && !name.starts_with(char::is_uppercase) && !name.starts_with(is_han) {
+        } else if label.without_colon && !name.starts_with(char::is_uppercase) && !name.starts_with(is_han) {
             LabelOwner::Unknown
         } else {
             match (loose(self.own), loose(self.others)) {
@@ -160,23 +160,26 @@ impl SpeakerNames<'_> {
             }
         };
         let lower = name.to_lowercase();
-        let narrates = !label.bare && contains(&WORDS.narrators, &lower);
+        let narrates = !label.without_colon && contains(&WORDS.narrators, &lower);
         match position {
             // In `I trust one of them. Vosper: no.` the name is not a speaker label.
-            LabelPosition::SameLine if !label.bare && !label.begins_speech() => LabelOwner::Unknown,
+            LabelPosition::SameLine if !label.without_colon && !label.begins_speech() => LabelOwner::Unknown,
             LabelPosition::SameLine if !name.starts_with(char::is_uppercase) && !name.starts_with(is_han) => {
                 LabelOwner::Unknown
             }
             _ if owner_of != LabelOwner::Unknown => owner_of,
             _ if narrates => LabelOwner::Other,
-            _ if label.tight => LabelOwner::Unknown,
+            _ if label.without_space => LabelOwner::Unknown,
             LabelPosition::Line { after_blank } => {
-                let plain = evidence.is_script || after_blank || label.is_set_off();
-                let listens = contains(&WORDS.listeners, &lower) && plain && !evidence.lists_itself;
-                let later = contains(&WORDS.later_narrators, &lower) && (plain || label.begins_speech());
-                let again =
-                    evidence.repeated_names.iter().any(|other| is_same_name(other, name)) && label.is_of_a_script();
-                let speaks = listens || later || again || label.is_stranger(evidence.is_script);
+                let is_evident = evidence.is_script || after_blank || label.is_set_off();
+                let addresses_listener = contains(&WORDS.listeners, &lower) && is_evident && !evidence.lists_itself;
+                let narrates_later = contains(&WORDS.later_narrators, &lower) && (is_evident || label.begins_speech());
+                let repeats =
+                    evidence.repeated_names.iter().any(|other| is_same_name(other, name)) && label.is_script_label();
+                let speaks = addresses_listener
+                    || narrates_later
+                    || repeats
+                    || label.introduces_unknown_speaker(evidence.is_script);
                 if speaks { LabelOwner::Other } else { LabelOwner::Unknown }
             }
             // `Mrs. Dunn: listen!` addresses her, and truncating at the start would leave nothing.
@@ -189,7 +192,7 @@ impl SpeakerNames<'_> {
 
     /// Returns whether a line is an action of someone else: it is entirely in parentheses and begins with another
     /// character's name. A possessive (`Ann's words still sting`) does not count.
-    fn is_act_of_another(&self, line: &str) -> bool {
+    fn is_action_of_another(&self, line: &str) -> bool {
         let line = line.trim_matches(['*', '_', ' ']);
         let (action, rest) = split_action(line);
         let Some(inside) = line.strip_prefix('(') else { return false };
@@ -225,7 +228,7 @@ fn is_same_name(one: &str, other: &str) -> bool {
 }
 
 /// Returns whether a line consists only of a name, as in some script formats.
-fn is_heading(line: &str, names: &[&str]) -> bool {
+fn is_name_only(line: &str, names: &[&str]) -> bool {
     let bare = line.trim_matches(['*', '_', '#', '[', ']', '【', '】', ' ']);
     !bare.is_empty() && !bare.ends_with(is_mark) && names.iter().any(|name| is_same_name(bare, name))
 }

@@ -19,6 +19,8 @@ pub(super) struct Words {
     pub(super) listeners: Vec<String>,
     pub(super) self_references: Vec<String>,
     pub(super) reply_keys: Vec<String>,
+    pub(super) action_keys: Vec<String>,
+    pub(super) template_tokens: Vec<String>,
     pub(super) notes: Vec<String>,
     pub(super) emphasized_characters: String,
 }

@@ -38,7 +38,7 @@ fn required() -> impl Iterator<Item = (&'static str, Value)> {
 /// Returns a character as a V3 card.
 #[must_use]
 pub fn card(character: &Character) -> Value {
-    made(&file(character), None)
+    new_card(&file(character), None)
 }
 
 /// Returns an imported character as a V3 card.
@@ -46,17 +46,17 @@ pub fn card(character: &Character) -> Value {
 /// A Tavern card keeps all its keys and values; V1 keys and those of a card without a wrapper move into `data`. The
 /// original of another format is stored unchanged in the card's `extensions`.
 #[must_use]
-pub fn card_of(given: &ImportedCharacter) -> Value {
-    match given.form {
-        CharacterFormat::Tavern => upgraded(&given.original),
-        CharacterFormat::Own => made(&given.file, None),
-        CharacterFormat::Coser => made(&given.file, Some(("coser", &given.original))),
-        CharacterFormat::PingPong => made(&given.file, Some(("ping_pong", &given.original))),
+pub fn imported_card(imported: &ImportedCharacter) -> Value {
+    match imported.format {
+        CharacterFormat::Tavern => to_v3(&imported.original),
+        CharacterFormat::Own => new_card(&imported.file, None),
+        CharacterFormat::Coser => new_card(&imported.file, Some(("coser", &imported.original))),
+        CharacterFormat::PingPong => new_card(&imported.file, Some(("ping_pong", &imported.original))),
     }
 }
 
 /// Converts a Tavern card of any version to V3.
-fn upgraded(original: &Value) -> Value {
+fn to_v3(original: &Value) -> Value {
     let mut outer = original.as_object().cloned().unwrap_or_default();
     let mut data = if let Some(Value::Object(data)) = outer.get("data") {
         data.clone()
@@ -81,11 +81,11 @@ fn upgraded(original: &Value) -> Value {
 }
 
 /// Creates a card for a character that was not imported from one.
-fn made(file: &CharacterFile, original: Option<(&str, &Value)>) -> Value {
+fn new_card(file: &CharacterFile, original: Option<(&str, &Value)>) -> Value {
     let mut own = Map::new();
     own.insert("character".to_owned(), serde_json::to_value(file).expect("a character file serializes to JSON"));
-    if let Some((form, value)) = original {
-        own.insert(form.to_owned(), value.clone());
+    if let Some((format, value)) = original {
+        own.insert(format.to_owned(), value.clone());
     }
     let mut data = Map::new();
     for (key, value) in texts(file) {
@@ -95,7 +95,7 @@ fn made(file: &CharacterFile, original: Option<(&str, &Value)>) -> Value {
     data.insert("tags".to_owned(), json!([file.kind.name()]));
     data.insert("creator".to_owned(), json!("dramaturg"));
     data.insert("extensions".to_owned(), json!({ EXTENSION: own }));
-    upgraded(&json!({"spec": "chara_card_v3", "spec_version": "3.0", "data": data}))
+    to_v3(&json!({"spec": "chara_card_v3", "spec_version": "3.0", "data": data}))
 }
 
 /// Returns the text fields of a card that contain the character, with their keys. The texts are trimmed.
@@ -158,7 +158,7 @@ mod tests {
         edited["data"]["description"] = json!("Somebody else.");
         assert_eq!(read(&edited).file.profile[0].value, "Somebody else.");
         // The edits are kept on export.
-        assert_eq!(card_of(&read(&edited)), edited);
+        assert_eq!(imported_card(&read(&edited)), edited);
     }
 
     #[test]
@@ -172,7 +172,7 @@ mod tests {
         let bare =
             json!({"spec": "chara_card_v3", "spec_version": "3.0", "name": "A", "description": "d", "vendor": 1});
         for original in [v1, v2, v3, bare] {
-            let out = card_of(&read(&original));
+            let out = imported_card(&read(&original));
             let inner = original.get("data").unwrap_or(&original);
             for (key, value) in inner.as_object().unwrap().iter().filter(|(key, _)| !key.starts_with("spec")) {
                 assert_eq!(&out["data"][key], value, "{key}");
@@ -185,7 +185,7 @@ mod tests {
                 let is_required = required().any(|(name, empty)| name == key && *value == empty);
                 assert!(inner.get(key) == Some(value) || is_required, "{key}");
             }
-            assert_eq!(card_of(&read(&out)), out);
+            assert_eq!(imported_card(&read(&out)), out);
             let version = original.get("spec_version").filter(|_| original["spec"] == "chara_card_v3").cloned();
             assert_eq!(out["spec_version"], version.unwrap_or_else(|| json!("3.0")));
         }
@@ -194,10 +194,10 @@ mod tests {
     #[test]
     fn other_formats_are_stored_completely_in_the_extensions() {
         let value = json!({"char_name": "Mara", "system_prompt": "Keeps a lamp.", "odd": [1]});
-        let out = card_of(&read(&value));
+        let out = imported_card(&read(&value));
         assert_eq!(out["data"]["extensions"]["dramaturg"]["ping_pong"], value);
         assert_eq!(read(&out).file, read(&value).file);
         let value = json!({"name": "Cy", "profile": "Cy rows.", "odd": {"x": 1}});
-        assert_eq!(card_of(&read(&value))["data"]["extensions"]["dramaturg"]["coser"], value);
+        assert_eq!(imported_card(&read(&value))["data"]["extensions"]["dramaturg"]["coser"], value);
     }
 }

@@ -37,7 +37,7 @@ pub(super) fn read(fields: &JsonFields<'_>, stem: &str, most: usize) -> Result<V
     if !is_book {
         let name = fields.text("name")?;
         let name = if name.is_empty() { stem } else { name };
-        return one(name, "", fields.value, None).map(|given| given.into_iter().collect());
+        return one(name, "", fields.value, None).map(|imported| imported.into_iter().collect());
     }
     let book = fields.text("book")?;
     let book = if book.is_empty() { stem } else { book };
@@ -54,23 +54,23 @@ pub(super) fn read(fields: &JsonFields<'_>, stem: &str, most: usize) -> Result<V
         let expected = "`character_datasets` with a `profile` for each name";
         return Err(ImportError { pointer: String::new(), message, expected });
     }
-    characters.sort_by_key(|given| Reverse(said(&given.original)));
+    characters.sort_by_key(|imported| Reverse(utterance_count(&imported.original)));
     characters.truncate(most);
     Ok(characters)
 }
 
 /// Returns the number of utterances of a character in its book.
-fn said(entry: &Value) -> usize {
+fn utterance_count(entry: &Value) -> usize {
     entry.get("utterances").and_then(Value::as_array).map_or(0, Vec::len)
 }
 
 /// Reads one character. None if it has no profile.
 fn one(name: &str, pointer: &str, entry: &Value, book: Option<&str>) -> Result<Option<ImportedCharacter>, ImportError> {
-    let mut whole = Map::new();
+    let mut object = Map::new();
     // `character_profiles` contains plain texts.
     let wrapped = if let Value::String(profile) = entry {
-        whole.insert("profile".to_owned(), Value::String(profile.clone()));
-        Value::Object(whole)
+        object.insert("profile".to_owned(), Value::String(profile.clone()));
+        Value::Object(object)
     } else {
         entry.clone()
     };
@@ -84,10 +84,10 @@ fn one(name: &str, pointer: &str, entry: &Value, book: Option<&str>) -> Result<O
         book: book.filter(|book| !book.is_empty()),
         ..CharacterParts::default()
     };
-    parts.know(["profile", "人物介绍"], language, profile.to_owned(), Visibility::Public);
-    parts.know(["description", "人物描述"], language, description.to_owned(), Visibility::Public);
-    parts.know(["experience", "经历"], language, experience.to_owned(), Visibility::Private);
-    parts.know(["motivation", "动机"], language, motivation.to_owned(), Visibility::Private);
+    parts.add_attribute(["profile", "人物介绍"], language, profile.to_owned(), Visibility::Public);
+    parts.add_attribute(["description", "人物描述"], language, description.to_owned(), Visibility::Public);
+    parts.add_attribute(["experience", "经历"], language, experience.to_owned(), Visibility::Private);
+    parts.add_attribute(["motivation", "动机"], language, motivation.to_owned(), Visibility::Private);
     let utterances = wrapped.get("utterances").and_then(Value::as_array).into_iter().flatten();
     for utterance in utterances {
         let message = utterance.as_str().or_else(|| utterance.get("message")?.as_str()).unwrap_or_default();
@@ -96,7 +96,7 @@ fn one(name: &str, pointer: &str, entry: &Value, book: Option<&str>) -> Result<O
     if parts.profile.is_empty() {
         return Ok(None);
     }
-    Ok(Some(ImportedCharacter { file: parts.file(language), form: CharacterFormat::Coser, original: entry.clone() }))
+    Ok(Some(ImportedCharacter { file: parts.file(language), format: CharacterFormat::Coser, original: entry.clone() }))
 }
 
 #[cfg(test)]
@@ -107,18 +107,18 @@ mod tests {
     use crate::schema::Language;
 
     fn names(value: &Value, most: usize) -> Vec<String> {
-        let given = read(&JsonFields { value, pointer: "" }, "stem", most).unwrap();
-        given.into_iter().map(|given| given.file.name).collect()
+        let imported = read(&JsonFields { value, pointer: "" }, "stem", most).unwrap();
+        imported.into_iter().map(|imported| imported.file.name).collect()
     }
 
     #[test]
     fn the_main_characters_of_a_coser_book_are_imported() {
-        let said =
+        let utterance_count =
             |lines: &[&str]| -> Vec<Value> { lines.iter().map(|line| json!({"message": line, "i_p": 1})).collect() };
         let book = json!({"book": "The Lamp", "plots": [], "character_datasets": {
-            "Ada": {"profile": "Ada mends nets.", "utterances": said(&["Yes."]), "plots": []},
-            "Bo": {"profile": "", "utterances": said(&["a", "b", "c", "d"])},
-            "Cy": {"profile": "Cy rows.", "utterances": said(&["[tired] (sits) The tide is out.", "Go on."])},
+            "Ada": {"profile": "Ada mends nets.", "utterances": utterance_count(&["Yes."]), "plots": []},
+            "Bo": {"profile": "", "utterances": utterance_count(&["a", "b", "c", "d"])},
+            "Cy": {"profile": "Cy rows.", "utterances": utterance_count(&["[tired] (sits) The tide is out.", "Go on."])},
             "Di": {"profile": "Di waits."},
         }, "key_characters": [{"name": "ada", "description": "again"}, {"name": "Ed", "description": "Ed is new.", "motivation": "To leave."}]});
         assert_eq!(names(&book, 2), ["Cy", "Ada"]);

@@ -28,20 +28,20 @@ impl CharacterFormat {
 
 /// Imports the characters of a file of another format; empty for [`CharacterFormat::Own`].
 ///
-/// `stem` is the file name without extension, used for characters without a name. From a CoSER book at most `most`
+/// `stem` is the file name without extension, used for characters without a name. From a CoSER book at most `max_characters`
 /// characters are taken, those with the most lines.
 pub fn import(
-    form: CharacterFormat,
+    format: CharacterFormat,
     value: &Value,
     stem: &str,
-    most: usize,
+    max_characters: usize,
 ) -> Result<Vec<ImportedCharacter>, ImportError> {
     let fields = JsonFields { value, pointer: "" };
-    match form {
+    match format {
         CharacterFormat::Own => Ok(Vec::new()),
-        CharacterFormat::Tavern => tavern::read(value, stem).map(|given| vec![given]),
-        CharacterFormat::PingPong => pingpong::read(&fields, stem).map(|given| vec![given]),
-        CharacterFormat::Coser => coser::read(&fields, stem, most),
+        CharacterFormat::Tavern => tavern::read(value, stem).map(|imported| vec![imported]),
+        CharacterFormat::PingPong => pingpong::read(&fields, stem).map(|imported| vec![imported]),
+        CharacterFormat::Coser => coser::read(&fields, stem, max_characters),
     }
 }
 
@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn formats_are_recognized_by_their_keys() {
-        for (value, form) in [
+        for (value, format) in [
             (json!({"name": "A", "language": "en", "profile": []}), CharacterFormat::Own),
             (json!({"name": "A", "profil": []}), CharacterFormat::Own),
             (json!([1]), CharacterFormat::Own),
@@ -64,7 +64,7 @@ mod tests {
             (json!({"character_datasets": {}}), CharacterFormat::Coser),
             (json!({"name": "A", "profile": "text"}), CharacterFormat::Coser),
         ] {
-            assert_eq!(CharacterFormat::detect(&value), form, "{value}");
+            assert_eq!(CharacterFormat::detect(&value), format, "{value}");
         }
     }
 }

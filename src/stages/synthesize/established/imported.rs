@@ -25,7 +25,7 @@ pub struct ImportedCharacter {
     /// The character, converted to this program's format.
     pub file: CharacterFile,
     /// The format of the file.
-    pub form: CharacterFormat,
+    pub format: CharacterFormat,
     /// The original value, so that nothing is lost on export; null for [`CharacterFormat::Own`].
     pub original: Value,
 }
@@ -104,7 +104,7 @@ pub(super) struct CharacterParts {
 
 impl CharacterParts {
     /// Adds an attribute unless its value is empty. `key` is given in English and Chinese.
-    pub(super) fn know(&mut self, key: [&str; 2], language: Language, value: String, visibility: Visibility) {
+    pub(super) fn add_attribute(&mut self, key: [&str; 2], language: Language, value: String, visibility: Visibility) {
         if !value.trim().is_empty() {
             let key = key[usize::from(language == Language::Zh)].to_owned();
             self.profile.push(Attribute { key, value, visibility });

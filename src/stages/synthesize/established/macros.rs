@@ -13,7 +13,7 @@ pub(super) fn resolved(text: &str, name: &str, language: Language) -> String {
     while let Some(at) = rest.find(['{', '<']) {
         resolved.push_str(&rest[..at]);
         rest = &rest[at..];
-        let (macro_, length) = found(rest);
+        let (macro_, length) = macro_at(rest);
         match macro_ {
             None => {
                 resolved.push_str(&rest[..1]);
@@ -22,7 +22,7 @@ pub(super) fn resolved(text: &str, name: &str, language: Language) -> String {
             }
             Some(Macro::Char) => resolved.push_str(name),
             Some(Macro::User) => {
-                let noun = noun(language, is_head(&resolved));
+                let noun = noun(language, starts_sentence(&resolved));
                 resolved.push_str(noun);
             }
             Some(Macro::Text(text)) => resolved.push_str(&text),
@@ -40,7 +40,7 @@ enum Macro {
 }
 
 /// Returns the macro at the start of a text and its length in bytes.
-fn found(text: &str) -> (Option<Macro>, usize) {
+fn macro_at(text: &str) -> (Option<Macro>, usize) {
     for (word, is_user) in [("<user>", true), ("<char>", false), ("<bot>", false)] {
         if text.get(..word.len()).is_some_and(|head| head.eq_ignore_ascii_case(word)) {
             return (Some(if is_user { Macro::User } else { Macro::Char }), word.len());
@@ -64,13 +64,13 @@ fn found(text: &str) -> (Option<Macro>, usize) {
 }
 
 /// Returns whether the text after `before` begins a sentence.
-fn is_head(before: &str) -> bool {
+fn starts_sentence(before: &str) -> bool {
     let before = before.trim_end_matches([' ', '*', '"', '“', '‘', '(']);
     before.is_empty() || before.ends_with(['.', '!', '?', '…', '\n', ':', '”'])
 }
 
-const fn noun(language: Language, is_head: bool) -> &'static str {
-    match (language, is_head) {
+const fn noun(language: Language, starts_sentence: bool) -> &'static str {
+    match (language, starts_sentence) {
         (Language::En, true) => "The visitor",
         (Language::En, false) => "the visitor",
         (Language::Zh, _) => "对方",

@@ -16,12 +16,12 @@ mod profile;
 mod spoken_lines;
 mod tavern;
 
-pub use card::{card, card_of};
+pub use card::{card, imported_card};
 pub use container::{is_wrapped, text};
 pub use container_error::{ContainerError, MOST_BYTES};
 pub use import::import;
 pub use imported::{CharacterFormat, ImportError, ImportedCharacter};
-pub use pool::{FEWEST_LINES, Picked, named, pick};
+pub use pool::{MIN_LINES, Picked, named, pick};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

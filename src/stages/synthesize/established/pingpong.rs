@@ -20,7 +20,7 @@ pub(super) fn read(fields: &JsonFields<'_>, stem: &str) -> Result<ImportedCharac
     let resolve = |text: &str| resolved(text, name, language).trim().to_owned();
     let mut parts = CharacterParts { name: name.to_owned(), ..CharacterParts::default() };
     // The system prompt may contain secrets, so the whole attribute is private.
-    parts.know(["description", "人物描述"], language, resolve(prompt), Visibility::Private);
+    parts.add_attribute(["description", "人物描述"], language, resolve(prompt), Visibility::Private);
     for text in [examples, greeting] {
         parts.lines.extend(spoken_lines(&own_turns(&resolve(text), name)));
     }
@@ -34,7 +34,7 @@ pub(super) fn read(fields: &JsonFields<'_>, stem: &str) -> Result<ImportedCharac
     }
     Ok(ImportedCharacter {
         file: parts.file(language),
-        form: CharacterFormat::PingPong,
+        format: CharacterFormat::PingPong,
         original: fields.value.clone(),
     })
 }
@@ -70,7 +70,7 @@ mod tests {
 
     use super::*;
 
-    fn read_(value: &Value) -> Result<ImportedCharacter, ImportError> {
+    fn read_value(value: &Value) -> Result<ImportedCharacter, ImportError> {
         read(&JsonFields { value, pointer: "" }, "stem")
     }
 
@@ -79,21 +79,21 @@ mod tests {
         let value = json!({"char_name": "Mara", "system_prompt": "{{char}} keeps a lighthouse.", "tags": ["calm"],
             "example_prompt": "User: Hello?\nMara: *nods* Mind the step.\nUser: Why?\nMara: It bites.",
             "initial_message": "You again?", "more": {"kept": true}});
-        let given = read_(&value).unwrap();
-        assert_eq!((given.file.name.as_str(), given.file.language), ("Mara", Language::En));
-        assert_eq!(given.file.profile[0].value, "Mara keeps a lighthouse.");
-        assert_eq!(crate::schema::public(&given.file.profile), [], "a system prompt may contain secrets");
-        assert_eq!(given.file.lines, ["Mind the step.", "It bites.", "You again?"]);
-        assert_eq!(given.original, value);
+        let imported = read_value(&value).unwrap();
+        assert_eq!((imported.file.name.as_str(), imported.file.language), ("Mara", Language::En));
+        assert_eq!(imported.file.profile[0].value, "Mara keeps a lighthouse.");
+        assert_eq!(crate::schema::public(&imported.file.profile), [], "a system prompt may contain secrets");
+        assert_eq!(imported.file.lines, ["Mind the step.", "It bites.", "You again?"]);
+        assert_eq!(imported.original, value);
         let value = json!({"char_name": "", "system_prompt": "守灯塔的人。", "initial_message": "来了？"});
-        let given = read_(&value).unwrap();
-        assert_eq!((given.file.name.as_str(), given.file.language), ("stem", Language::Zh));
-        assert_eq!((given.file.profile.len(), crate::schema::public(&given.file.profile).len()), (1, 0));
+        let imported = read_value(&value).unwrap();
+        assert_eq!((imported.file.name.as_str(), imported.file.language), ("stem", Language::Zh));
+        assert_eq!((imported.file.profile.len(), crate::schema::public(&imported.file.profile).len()), (1, 0));
     }
 
     #[test]
     fn a_character_without_a_description_is_an_error() {
-        assert_eq!(read_(&json!({"char_name": "A"})).unwrap_err().pointer, "/system_prompt");
-        assert_eq!(read_(&json!({"char_name": 1})).unwrap_err().message, "`char_name` is a number");
+        assert_eq!(read_value(&json!({"char_name": "A"})).unwrap_err().pointer, "/system_prompt");
+        assert_eq!(read_value(&json!({"char_name": 1})).unwrap_err().message, "`char_name` is a number");
     }
 }

@@ -166,18 +166,18 @@ pub(super) mod tests {
     #[test]
     fn damage_is_reported_only_where_it_matters() {
         assert_eq!(find(&picture(&[])), Err(ContainerError::NoCard));
-        let whole = picture(&[chunk(*b"tEXt", b"chara\0two")]);
-        let place = whole.windows(3).position(|three| three == b"two").unwrap();
-        let mut damaged = whole.clone();
-        damaged[place] ^= 1;
-        let offset = place - b"chara\0".len() - 8;
+        let intact = picture(&[chunk(*b"tEXt", b"chara\0two")]);
+        let position = intact.windows(3).position(|three| three == b"two").unwrap();
+        let mut damaged = intact.clone();
+        damaged[position] ^= 1;
+        let offset = position - b"chara\0".len() - 8;
         assert_eq!(find(&damaged), Err(ContainerError::Checksum { kind: "tEXt".to_owned(), offset }));
-        let mut damaged = whole.clone();
-        let pixels = whole.windows(6).position(|six| six == b"pixels").unwrap();
+        let mut damaged = intact.clone();
+        let pixels = intact.windows(6).position(|six| six == b"pixels").unwrap();
         damaged[pixels] ^= 1;
         assert!(find(&damaged).is_ok(), "damaged pixels do not matter");
-        assert_eq!(find(&whole[..place]), Err(ContainerError::Truncated { offset }));
-        assert!(find(&whole[..whole.len() - 5]).is_ok(), "the text is intact");
+        assert_eq!(find(&intact[..position]), Err(ContainerError::Truncated { offset }));
+        assert!(find(&intact[..intact.len() - 5]).is_ok(), "the text is intact");
         let bad = picture(&[chunk(*b"zTXt", b"chara\0\0no zlib")]);
         assert_eq!(find(&bad), Err(ContainerError::Packed { keyword: "chara" }));
         let long = packed(&vec![b'a'; MOST_TEXT + 1]);

@@ -11,13 +11,13 @@ use crate::schema::{
 use crate::text::plain;
 
 /// Minimum number of distinct lines of a character; fewer do not show a speech style.
-pub const FEWEST_LINES: usize = 5;
+pub const MIN_LINES: usize = 5;
 
 /// Maximum number of lines of a picked character, spread over its book.
-const MOST_LINES: usize = 48;
+const MAX_LINES: usize = 48;
 
 /// Preferred maximum length of a line, in characters; longer ones are used only if there is no other.
-const LONGEST_LINE: usize = 240;
+const PREFERRED_LINE_LENGTH: usize = 240;
 
 /// The characters picked from a book.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -28,37 +28,37 @@ pub struct Picked {
     pub rejects: Vec<Reject>,
 }
 
-/// Picks the main characters of a book from its scenes: at most `most`, those with the most lines, then with the most
+/// Picks the main characters of a book from its scenes: at most `max_characters`, those with the most lines, then with the most
 /// scenes.
 ///
-/// Depends only on the scenes of the book and on `given`, the characters from files, which are not picked again. Lines
+/// Depends only on the scenes of the book and on `from_files`, the characters from files, which are not picked again. Lines
 /// count unless they could not be found in the book; lines of custom scenes always count.
 #[must_use]
-pub fn pick(book: &str, scenes: &[Scene], most: usize, given: &[Character]) -> Picked {
+pub fn pick(book: &str, scenes: &[Scene], max_characters: usize, from_files: &[Character]) -> Picked {
     let mut picked = Picked::default();
     let people = people(book, scenes);
     let reject = |id: &str, reason, detail: String| Reject::new(Stage::Synthesize, id, reason, detail);
     let mut ranked: Vec<&Person<'_>> = people.iter().collect();
     ranked.sort_by_key(|person| (Reverse(person.lines.len()), Reverse(person.scenes.len()), &person.name));
     for person in ranked {
-        if picked.characters.len() >= most {
+        if picked.characters.len() >= max_characters {
             break;
         }
         let id = Character::picked_id(&person.name, book);
-        let said = distinct(&person.lines);
-        if said.len() < FEWEST_LINES {
+        let utterances = distinct(&person.lines);
+        if utterances.len() < MIN_LINES {
             // All following characters have fewer lines.
-            let lines = said.len();
-            let detail = format!("`{}` has {lines} distinct lines; at least {FEWEST_LINES} are required", person.name);
+            let lines = utterances.len();
+            let detail = format!("`{}` has {lines} distinct lines; at least {MIN_LINES} are required", person.name);
             picked.rejects.push(reject(&id, RejectReason::TooFewLines, detail));
             break;
         }
-        if let Some(other) = given.iter().find(|other| person.is(other, book)) {
+        if let Some(other) = from_files.iter().find(|other| person.matches(other, book)) {
             let detail = format!("`{}` is already defined by a character file, as `{}`", person.name, other.id);
             picked.rejects.push(reject(&id, RejectReason::Given, detail));
             continue;
         }
-        let character = person.character(id.clone(), book, &said, &people);
+        let character = person.character(id.clone(), book, &utterances, &people);
         if character.profile.iter().all(|attribute| is_single(&attribute.key)) {
             let detail = format!("the scenes have no attributes of `{}` other than name, age and similar", person.name);
             picked.rejects.push(reject(&id, RejectReason::NoProfile, detail));
@@ -68,7 +68,7 @@ pub fn pick(book: &str, scenes: &[Scene], most: usize, given: &[Character]) -> P
     }
     if picked.characters.is_empty() && !picked.rejects.iter().any(|reject| reject.reason == RejectReason::Given) {
         let detail = format!(
-            "none of its {} characters has a profile and at least {FEWEST_LINES} lines in the {} scenes of the pool",
+            "none of its {} characters has a profile and at least {MIN_LINES} lines in the {} scenes of the pool",
             people.len(),
             scenes.iter().filter(|scene| scene.book == book).count()
         );
@@ -81,10 +81,9 @@ pub fn pick(book: &str, scenes: &[Scene], most: usize, given: &[Character]) -> P
 #[must_use]
 pub fn named(book: &str, scenes: &[Scene], name: &str) -> Option<Character> {
     let people = people(book, scenes);
-    let wanted = slug(name);
-    let by_name = people.iter().find(|person| slug(&person.name) == wanted);
-    let called =
-        |person: &&Person<'_>| person.names.contains(&wanted) || person.aliases().any(|alias| slug(alias) == wanted);
+    let key = slug(name);
+    let by_name = people.iter().find(|person| slug(&person.name) == key);
+    let called = |person: &&Person<'_>| person.names.contains(&key) || person.aliases().any(|alias| slug(alias) == key);
     let person = by_name
         .or_else(|| people.iter().find(called))
         .or_else(|| people.iter().find(|person| Character::picked_id(&person.name, book) == name))?;
@@ -111,13 +110,13 @@ impl<'a> Person<'a> {
     }
 
     /// Returns whether a character from a file is this one.
-    fn is(&self, other: &Character, book: &str) -> bool {
+    fn matches(&self, other: &Character, book: &str) -> bool {
         let own = |name: &String| self.names.contains(&slug(name));
         other.book.as_deref() == Some(book) && std::iter::once(&other.name).chain(&other.aliases).any(own)
     }
 
     /// Merges another entry that is the same person.
-    fn join(&mut self, other: Person<'a>) {
+    fn merge(&mut self, other: Person<'a>) {
         let is_main = (self.lines.len(), self.scenes.len()) >= (other.lines.len(), other.scenes.len());
         if !is_main {
             self.name.clone_from(&other.name);
@@ -128,24 +127,31 @@ impl<'a> Person<'a> {
         self.lines.extend(other.lines);
     }
 
-    fn character(&self, id: CharacterId, book: &str, said: &[(Language, &str)], people: &[Person<'_>]) -> Character {
-        let chinese = said.iter().filter(|(language, _)| *language == Language::Zh).count();
+    fn character(
+        &self,
+        id: CharacterId,
+        book: &str,
+        utterances: &[(Language, &str)],
+        people: &[Person<'_>],
+    ) -> Character {
+        let chinese = utterances.iter().filter(|(language, _)| *language == Language::Zh).count();
         let casts = self.casts.iter().filter(|(language, _)| *language == Language::Zh).count();
-        let is_chinese = if said.is_empty() { casts * 2 > self.casts.len() } else { chinese * 2 > said.len() };
+        let is_chinese =
+            if utterances.is_empty() { casts * 2 > self.casts.len() } else { chinese * 2 > utterances.len() };
         let language = if is_chinese { Language::Zh } else { Language::En };
         let own = self.casts.iter().filter(|(other, _)| *other == language);
         let profiles: Vec<&[Attribute]> = own.map(|(_, member)| member.profile.as_slice()).collect();
         // The name of another character is never an alias, even if the scenes confuse the two.
-        let mut taken: BTreeSet<String> = people.iter().flat_map(|person| person.names.iter().cloned()).collect();
-        taken.retain(|name| !self.names.contains(name));
-        taken.extend([slug(&self.name), "-".to_owned()]);
+        let mut used: BTreeSet<String> = people.iter().flat_map(|person| person.names.iter().cloned()).collect();
+        used.retain(|name| !self.names.contains(name));
+        used.extend([slug(&self.name), "-".to_owned()]);
         let mut aliases: Vec<String> = Vec::new();
         for alias in self.aliases() {
-            if taken.insert(slug(alias)) {
+            if used.insert(slug(alias)) {
                 aliases.push(alias.trim().to_owned());
             }
         }
-        let lines = said.iter().filter(|(other, _)| *other == language).map(|(_, line)| (*line).to_owned());
+        let lines = utterances.iter().filter(|(other, _)| *other == language).map(|(_, line)| (*line).to_owned());
         Character {
             id,
             name: self.name.clone(),
@@ -169,7 +175,7 @@ fn people<'a>(book: &str, scenes: &'a [Scene]) -> Vec<Person<'a>> {
     let mut scenes: Vec<&Scene> = scenes.iter().filter(|scene| scene.book == book).collect();
     scenes.sort_by_key(|scene| (scene.start.is_none(), scene.start, &scene.id));
     let mut people: BTreeMap<String, Person<'a>> = BTreeMap::new();
-    for (place, scene) in scenes.iter().enumerate() {
+    for (index, scene) in scenes.iter().enumerate() {
         for member in &scene.characters {
             let name = slug(&member.name);
             if name == "-" || member.name == Utterance::ENVIRONMENT {
@@ -179,7 +185,7 @@ fn people<'a>(book: &str, scenes: &'a [Scene]) -> Vec<Person<'a>> {
             if person.names.insert(name) {
                 member.name.trim().clone_into(&mut person.name);
             }
-            person.scenes.insert(place);
+            person.scenes.insert(index);
             person.casts.push((scene.language, member));
         }
         for utterance in &scene.dialogue {
@@ -202,22 +208,22 @@ fn people<'a>(book: &str, scenes: &'a [Scene]) -> Vec<Person<'a>> {
         claimed.entry(alias).or_default().insert(owner);
     }
     // Maps merged names to their new owners.
-    let mut gone: BTreeMap<String, String> = BTreeMap::new();
+    let mut merged_into: BTreeMap<String, String> = BTreeMap::new();
     for (alias, owners) in claimed {
-        let home = |name: &String| {
+        let final_owner = |name: &String| {
             let mut name = name.clone();
-            while let Some(next) = gone.get(&name) {
+            while let Some(next) = merged_into.get(&name) {
                 name.clone_from(next);
             }
             name
         };
-        let alias = home(&alias);
-        let owners: BTreeSet<String> = owners.iter().map(home).filter(|owner| *owner != alias).collect();
+        let alias = final_owner(&alias);
+        let owners: BTreeSet<String> = owners.iter().map(final_owner).filter(|owner| *owner != alias).collect();
         let (Some(owner), 1) = (owners.first(), owners.len()) else { continue };
         if people[owner].scenes.is_disjoint(&people[&alias].scenes) {
             let joined = people.remove(&alias).expect("a name is merged only once");
-            people.get_mut(owner).expect("owners are keys of `people`").join(joined);
-            gone.insert(alias, owner.clone());
+            people.get_mut(owner).expect("owners are keys of `people`").merge(joined);
+            merged_into.insert(alias, owner.clone());
         }
     }
     people.into_values().collect()
@@ -225,32 +231,32 @@ fn people<'a>(book: &str, scenes: &'a [Scene]) -> Vec<Person<'a>> {
 
 /// Returns the slug of the cast name of a speaker, found by name, otherwise by alias.
 fn speaker(scene: &Scene, name: &str) -> Option<String> {
-    let wanted = slug(name);
-    let by_name = scene.characters.iter().find(|member| slug(&member.name) == wanted);
-    let by_alias = || scene.characters.iter().find(|member| member.aliases.iter().any(|alias| slug(alias) == wanted));
+    let key = slug(name);
+    let by_name = scene.characters.iter().find(|member| slug(&member.name) == key);
+    let by_alias = || scene.characters.iter().find(|member| member.aliases.iter().any(|alias| slug(alias) == key));
     by_name.or_else(by_alias).map(|member| slug(&member.name))
 }
 
 /// Returns the distinct lines, in order.
 fn distinct<'a>(lines: &[(Language, &'a str)]) -> Vec<(Language, &'a str)> {
-    let mut seen = BTreeSet::new();
-    lines.iter().filter(|(_, line)| seen.insert(plain(line)) && !plain(line).is_empty()).copied().collect()
+    let mut distinct = BTreeSet::new();
+    lines.iter().filter(|(_, line)| distinct.insert(plain(line)) && !plain(line).is_empty()).copied().collect()
 }
 
-/// Returns at most [`MOST_LINES`] lines, in order: from each of equally long sections the longest line of at most
-/// [`LONGEST_LINE`] characters, or else the shortest one.
+/// Returns at most [`MAX_LINES`] lines, in order: from each of equally long sections the longest line of at most
+/// [`PREFERRED_LINE_LENGTH`] characters, or else the shortest one.
 pub(super) fn spread(lines: Vec<String>) -> Vec<String> {
-    if lines.len() <= MOST_LINES {
+    if lines.len() <= MAX_LINES {
         return lines;
     }
-    let shows = |line: &&String| {
+    let preference = |line: &&String| {
         let length = line.chars().count();
-        if length <= LONGEST_LINE { (1, length) } else { (0, usize::MAX - length) }
+        if length <= PREFERRED_LINE_LENGTH { (1, length) } else { (0, usize::MAX - length) }
     };
-    (0..MOST_LINES)
+    (0..MAX_LINES)
         .filter_map(|at| {
-            let stretch = &lines[at * lines.len() / MOST_LINES..(at + 1) * lines.len() / MOST_LINES];
-            stretch.iter().rev().max_by_key(shows).cloned()
+            let section = &lines[at * lines.len() / MAX_LINES..(at + 1) * lines.len() / MAX_LINES];
+            section.iter().rev().max_by_key(preference).cloned()
         })
         .collect()
 }
@@ -303,7 +309,7 @@ mod tests {
         }
     }
 
-    fn said(speaker: &str, words: std::ops::Range<usize>) -> Vec<String> {
+    fn utterances(speaker: &str, words: std::ops::Range<usize>) -> Vec<String> {
         words.map(|n| format!("{speaker}: line {n}")).collect()
     }
 
@@ -323,8 +329,12 @@ mod tests {
     #[test]
     fn the_characters_with_most_lines_are_picked_and_others_have_a_reason() {
         let scenes = [
-            of(90, &["Ann", "Cid"], &[said("Ann", 20..26), said("Cid", 0..5)]),
-            of(0, &["Ann: Annie", "Bob", "Dot"], &[said("Annie", 0..4), said("Bob", 0..7), said("Dot", 0..4)]),
+            of(90, &["Ann", "Cid"], &[utterances("Ann", 20..26), utterances("Cid", 0..5)]),
+            of(
+                0,
+                &["Ann: Annie", "Bob", "Dot"],
+                &[utterances("Annie", 0..4), utterances("Bob", 0..7), utterances("Dot", 0..4)],
+            ),
         ];
         let picked = pick("b", &scenes, 2, &[]);
         assert_eq!(names(&picked), ["Ann", "Bob"]);
@@ -337,9 +347,9 @@ mod tests {
         assert_eq!((ann.lines[0].as_str(), ann.lines.last().map(String::as_str)), ("line 0", Some("line 25")));
         let picked = pick("b", &scenes, 9, &[]);
         assert_eq!((names(&picked), reasons(&picked)), (vec!["Ann", "Bob", "Cid"], vec![("dot@b", "too_few_lines")]));
-        let given = [Character { aliases: vec!["ann".to_owned()], ..picked.characters[0].clone() }];
-        let given = [Character { id: "annie".into(), name: "Annie Lamb".to_owned(), ..given[0].clone() }];
-        let picked = pick("b", &scenes, 1, &given);
+        let from_files = [Character { aliases: vec!["ann".to_owned()], ..picked.characters[0].clone() }];
+        let from_files = [Character { id: "annie".into(), name: "Annie Lamb".to_owned(), ..from_files[0].clone() }];
+        let picked = pick("b", &scenes, 1, &from_files);
         assert_eq!((names(&picked), reasons(&picked)), (vec!["Bob"], vec![("ann@b", "given")]));
         assert_eq!(reasons(&pick("c", &scenes, 1, &[])), [("c", "no_character")]);
         assert_eq!(named("b", &scenes, "annie").map(|one| one.name), Some("Ann".to_owned()));
@@ -349,14 +359,15 @@ mod tests {
 
     #[test]
     fn invented_and_repeated_lines_and_empty_profiles_do_not_count() {
-        let mut scene = of(0, &["Ann", "Bob", "Cid"], &[said("Ann", 0..6), said("Bob", 0..4), said("Bob", 0..4)]);
+        let mut scene =
+            of(0, &["Ann", "Bob", "Cid"], &[utterances("Ann", 0..6), utterances("Bob", 0..4), utterances("Bob", 0..4)]);
         for line in scene.dialogue.iter_mut().filter(|line| line.speaker == "Ann").skip(4) {
             line.grounded = Some(Grounded::Absent);
         }
         let picked = pick("b", std::slice::from_ref(&scene), 2, &[]);
         // Bob has eight lines, four of which are repetitions.
         assert_eq!(reasons(&picked), [("bob@b", "too_few_lines"), ("b", "no_character")]);
-        let mut scene = of(0, &["Ann", "Bob"], &[said("Ann", 0..6), said("Bob", 0..5)]);
+        let mut scene = of(0, &["Ann", "Bob"], &[utterances("Ann", 0..6), utterances("Bob", 0..5)]);
         scene.characters[0].profile[0].key = "Gender".to_owned();
         let picked = pick("b", &[scene], 2, &[]);
         assert_eq!((names(&picked), reasons(&picked)), (vec!["Bob"], vec![("ann@b", "no_profile")]));
@@ -367,7 +378,10 @@ mod tests {
         let both = |second: &[&str]| {
             pick(
                 "b",
-                &[of(0, &["Ann Lee: Miss Lee"], &[said("Ann Lee", 0..5)]), of(9, second, &[said(second[0], 5..12)])],
+                &[
+                    of(0, &["Ann Lee: Miss Lee"], &[utterances("Ann Lee", 0..5)]),
+                    of(9, second, &[utterances(second[0], 5..12)]),
+                ],
                 9,
                 &[],
             )
@@ -387,9 +401,9 @@ mod tests {
         );
         // A form of address shared by two sisters merges neither.
         let sisters = [
-            of(0, &["Ann Lee: Miss Lee"], &[said("Ann Lee", 0..5)]),
-            of(5, &["Eve Lee: Miss Lee"], &[said("Eve Lee", 0..6)]),
-            of(9, &["Miss Lee"], &[said("Miss Lee", 10..17)]),
+            of(0, &["Ann Lee: Miss Lee"], &[utterances("Ann Lee", 0..5)]),
+            of(5, &["Eve Lee: Miss Lee"], &[utterances("Eve Lee", 0..6)]),
+            of(9, &["Miss Lee"], &[utterances("Miss Lee", 10..17)]),
         ];
         assert_eq!(names(&pick("b", &sisters, 9, &[])), ["Miss Lee", "Eve Lee", "Ann Lee"]);
     }
@@ -404,7 +418,8 @@ mod tests {
             "阿满: 别回头。",
             "阿满: 走罢。",
         ];
-        let scenes = [scene(Language::Zh, 0, &["阿满", "老周"], &lines), of(50, &["阿满"], &[said("阿满", 0..2)])];
+        let scenes =
+            [scene(Language::Zh, 0, &["阿满", "老周"], &lines), of(50, &["阿满"], &[utterances("阿满", 0..2)])];
         let picked = pick("b", &scenes, 1, &[]);
         let one = &picked.characters[0];
         assert_eq!((one.language, one.lines.len(), one.id.as_str()), (Language::Zh, 6, "阿满@b"));
@@ -415,7 +430,7 @@ mod tests {
     fn lines_are_spread_over_the_book() {
         let lines: Vec<String> = (0..480).map(|n| format!("{n:03}{}", "x".repeat(n % 10))).collect();
         let chosen = spread(lines.clone());
-        assert_eq!(chosen.len(), MOST_LINES);
+        assert_eq!(chosen.len(), MAX_LINES);
         assert!(chosen.iter().all(|line| line.ends_with("xxxxxxxxx")), "{chosen:?}");
         assert!(chosen.is_sorted() && chosen[47].starts_with("479"));
         assert_eq!(spread(lines[..48].to_vec()), lines[..48]);

@@ -1,45 +1,39 @@
 //! Merges the profiles of a character over the scenes of a book, as of the end of the story.
 
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
 use crate::schema::{Attribute, Language, Visibility};
 use crate::text::{is_han, likeness, plain, sentences};
 
 /// Minimum similarity of two sentences that count as the same.
-const SAME: f64 = 0.8;
+const SAME_SIMILARITY: f64 = 0.8;
 /// Minimum similarity if one sentence contains all words of the other.
-const WITHIN: f64 = 0.4;
+const CONTAINED_SIMILARITY: f64 = 0.4;
 
 /// Maximum length of a merged value, in characters; the newest sentences are kept.
-const fn most(language: Language) -> usize {
+const fn max_length(language: Language) -> usize {
     match language {
         Language::En => 900,
         Language::Zh => 360,
     }
 }
 
-/// Keys with a single value at a time.
-const SINGLE: [&str; 16] = [
-    "name",
-    "full name",
-    "gender",
-    "sex",
-    "age",
-    "title",
-    "species",
-    "姓名",
-    "名字",
-    "性别",
-    "性別",
-    "年龄",
-    "年齡",
-    "称号",
-    "稱號",
-    "种族",
-];
+/// The word lists of `profile.toml`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WordLists {
+    single_value_keys: Vec<String>,
+}
+
+static WORD_LISTS: LazyLock<WordLists> =
+    LazyLock::new(|| toml::from_str(include_str!("profile.toml")).expect("`profile.toml` is embedded and tested"));
 
 /// The merged values of one key.
-struct Told {
+struct MergedAttribute {
     key: String,
-    plain_key: String,
+    normalized_key: String,
     visibility: Visibility,
     /// Sentences in story order, without repetitions.
     sentences: Vec<String>,
@@ -51,75 +45,79 @@ struct Told {
 /// repeat; if the value gets too long, the oldest sentences are dropped. Visibility is kept. If a key is both public
 /// and private, sentences that are public are removed from the private value.
 pub(super) fn merged<'a>(profiles: impl IntoIterator<Item = &'a [Attribute]>, language: Language) -> Vec<Attribute> {
-    let mut told: Vec<Told> = Vec::new();
+    let mut merged: Vec<MergedAttribute> = Vec::new();
     for attribute in profiles.into_iter().flatten() {
         let Attribute { key, value, visibility } = attribute;
-        let plain_key = plain(key);
-        if value.trim().is_empty() || plain_key.is_empty() {
+        let normalized_key = plain(key);
+        if value.trim().is_empty() || normalized_key.is_empty() {
             continue;
         }
-        let place = told.iter().position(|told| told.plain_key == plain_key && told.visibility == *visibility);
-        let place = place.unwrap_or_else(|| {
-            let key = key.trim().to_owned();
-            told.push(Told { key, plain_key, visibility: *visibility, sentences: Vec::new() });
-            told.len() - 1
-        });
-        let told = &mut told[place];
-        if is_single(&told.key) {
-            told.sentences = vec![value.trim().to_owned()];
+        let index = merged
+            .iter()
+            .position(|merged| merged.normalized_key == normalized_key && merged.visibility == *visibility)
+            .unwrap_or_else(|| {
+                let key = key.trim().to_owned();
+                merged.push(MergedAttribute { key, normalized_key, visibility: *visibility, sentences: Vec::new() });
+                merged.len() - 1
+            });
+        let merged = &mut merged[index];
+        if is_single(&merged.key) {
+            merged.sentences = vec![value.trim().to_owned()];
         } else {
-            told.learn(value);
+            merged.add(value);
         }
     }
-    let open: Vec<(String, String)> = told
+    let public: Vec<(String, String)> = merged
         .iter()
-        .filter(|told| told.visibility == Visibility::Public)
-        .flat_map(|told| told.sentences.iter().map(|sentence| (told.plain_key.clone(), plain(sentence))))
+        .filter(|merged| merged.visibility == Visibility::Public)
+        .flat_map(|merged| merged.sentences.iter().map(|sentence| (merged.normalized_key.clone(), plain(sentence))))
         .collect();
-    for told in told.iter_mut().filter(|told| told.visibility == Visibility::Private) {
-        let Told { plain_key, sentences, .. } = told;
+    for merged in merged.iter_mut().filter(|merged| merged.visibility == Visibility::Private) {
+        let MergedAttribute { normalized_key, sentences, .. } = merged;
         // A private sentence may contradict the public value, but must not repeat it.
-        sentences.retain(|sentence| !open.iter().any(|(key, other)| key == plain_key && *other == plain(sentence)));
+        sentences
+            .retain(|sentence| !public.iter().any(|(key, other)| key == normalized_key && *other == plain(sentence)));
     }
-    let attribute = |told: Told| {
-        let value = told.value(language);
-        (!value.is_empty()).then_some(Attribute { key: told.key, value, visibility: told.visibility })
+    let attribute = |merged: MergedAttribute| {
+        let value = merged.value(language);
+        (!value.is_empty()).then_some(Attribute { key: merged.key, value, visibility: merged.visibility })
     };
-    told.into_iter().filter_map(attribute).collect()
+    merged.into_iter().filter_map(attribute).collect()
 }
 
 /// Returns whether a key has a single value at a time.
 pub(super) fn is_single(key: &str) -> bool {
-    SINGLE.iter().any(|single| plain(single) == plain(key))
+    WORD_LISTS.single_value_keys.iter().any(|single| plain(single) == plain(key))
 }
 
-impl Told {
-    fn learn(&mut self, value: &str) {
+impl MergedAttribute {
+    fn add(&mut self, value: &str) {
         for sentence in sentences(value) {
             let new = plain(sentence);
-            let says_no_more = |old: &String| plain(old).contains(&new) || is_within(sentence, old);
-            if self.sentences.iter().any(says_no_more) {
+            let adds_nothing = |old: &String| plain(old).contains(&new) || is_contained(sentence, old);
+            if self.sentences.iter().any(adds_nothing) {
                 continue;
             }
             // The newest wording replaces what it repeats, and the newest figure replaces earlier ones.
             let figure = figure(sentence);
             let is_figure = |old: &String| figure.is_some() && self::figure(old) == figure;
-            let is_repeated = |old: &String| new.contains(&plain(old)) || is_within(old, sentence);
-            self.sentences.retain(|old| !is_repeated(old) && likeness(old, sentence) < SAME && !is_figure(old));
+            let is_repeated = |old: &String| new.contains(&plain(old)) || is_contained(old, sentence);
+            self.sentences
+                .retain(|old| !is_repeated(old) && likeness(old, sentence) < SAME_SIMILARITY && !is_figure(old));
             self.sentences.push(sentence.to_owned());
         }
     }
 
     fn value(&self, language: Language) -> String {
-        let mut room = most(language);
+        let mut available = max_length(language);
         let mut newest = Vec::new();
         for sentence in self.sentences.iter().rev() {
             let length = sentence.chars().count();
             // Keep at least one sentence, even if it is too long.
-            if length > room && !newest.is_empty() {
+            if length > available && !newest.is_empty() {
                 break;
             }
-            room = room.saturating_sub(length);
+            available = available.saturating_sub(length);
             newest.push(sentence.as_str());
         }
         newest.reverse();
@@ -127,24 +125,24 @@ impl Told {
     }
 }
 
-/// Returns whether `whole` contains all words of `part` and few others: `talks with Ann and Bob` contains `talks with
+/// Returns whether `container` contains all words of `part` and few others: `talks with Ann and Bob` contains `talks with
 /// Ann`.
-fn is_within(part: &str, whole: &str) -> bool {
-    let mut left = pieces(whole);
-    let has_all = pieces(part).iter().all(|piece| {
-        let at = left.iter().position(|other| other == piece);
-        at.map(|at| left.swap_remove(at)).is_some()
+fn is_contained(part: &str, container: &str) -> bool {
+    let mut remaining = words(container);
+    let has_all = words(part).iter().all(|piece| {
+        let index = remaining.iter().position(|other| other == piece);
+        index.map(|index| remaining.swap_remove(index)).is_some()
     });
-    has_all && likeness(part, whole) >= WITHIN
+    has_all && likeness(part, container) >= CONTAINED_SIMILARITY
 }
 
 /// Returns the words of a sentence; in Chinese, the characters.
-fn pieces(sentence: &str) -> Vec<String> {
+fn words(sentence: &str) -> Vec<String> {
     let words = sentence.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    let parted = |word: &str| {
+    let split = |word: &str| {
         if word.chars().any(is_han) { word.chars().map(String::from).collect() } else { vec![word.to_lowercase()] }
     };
-    words.flat_map(parted).collect()
+    words.flat_map(split).collect()
 }
 
 /// Returns the first clause of a sentence without its digits, as the key of its figure. None if it has no digits.
@@ -169,8 +167,8 @@ mod tests {
 
     fn merge(language: Language, profiles: &[Vec<Attribute>]) -> Vec<(String, String, bool)> {
         let merged = merged(profiles.iter().map(Vec::as_slice), language);
-        let shown = |one: Attribute| (one.key, one.value, one.visibility == Visibility::Public);
-        merged.into_iter().map(shown).collect()
+        let fields = |one: Attribute| (one.key, one.value, one.visibility == Visibility::Public);
+        merged.into_iter().map(fields).collect()
     }
 
     #[test]
@@ -215,7 +213,7 @@ mod tests {
 
     #[test]
     fn a_sentence_that_says_more_replaces_the_one_it_contains() {
-        for (language, told, kept) in [
+        for (language, values, kept) in [
             (
                 Language::En,
                 ["Talks most with Anna.", "Talks most with Anna and Boris.", "Talks most with Clara, Anna and Boris."],
@@ -233,10 +231,10 @@ mod tests {
             ),
             (Language::Zh, ["她怕水。", "她养了一只猫。", "猫也怕她。"], "她怕水。她养了一只猫。猫也怕她。"),
         ] {
-            let profiles = told.map(|value| profile(&[("ties", value, true)]));
+            let profiles = values.map(|value| profile(&[("ties", value, true)]));
             assert_eq!(merge(language, &profiles)[0].1, kept);
-            if kept == told[2] {
-                let back = [told[2], told[1], told[0]].map(|value| profile(&[("ties", value, true)]));
+            if kept == values[2] {
+                let back = [values[2], values[1], values[0]].map(|value| profile(&[("ties", value, true)]));
                 assert_eq!(merge(language, &back)[0].1, kept, "a shorter repetition changes nothing");
             }
         }

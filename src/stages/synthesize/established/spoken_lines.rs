@@ -3,7 +3,7 @@
 use crate::text::sentences;
 
 /// Maximum length of a line in characters.
-const LONGEST_LINE: usize = 320;
+const MAX_LINE_LENGTH: usize = 320;
 
 /// Returns the spoken lines of a chat message, one per paragraph.
 ///
@@ -21,12 +21,12 @@ pub(super) fn spoken_lines(message: &str) -> Vec<String> {
 
 fn between_quotes(line: &str) -> Vec<String> {
     let mut quotations = Vec::new();
-    let mut open: Option<(usize, char)> = None;
+    let mut quotation_start: Option<(usize, char)> = None;
     for (at, c) in line.char_indices() {
-        match open {
+        match quotation_start {
             Some((begin, closer)) if c == closer => {
                 quotations.push(line[begin..at].trim().to_owned());
-                open = None;
+                quotation_start = None;
             }
             Some(_) => {}
             None => {
@@ -37,7 +37,7 @@ fn between_quotes(line: &str) -> Vec<String> {
                     '『' => '』',
                     _ => continue,
                 };
-                open = Some((at + c.len_utf8(), closer));
+                quotation_start = Some((at + c.len_utf8(), closer));
             }
         }
     }
@@ -67,13 +67,13 @@ fn without_actions(line: &str) -> String {
 /// Truncates a line that is too long to whole sentences, at least one.
 fn shortened(line: &str) -> String {
     let line = line.trim();
-    if line.chars().count() <= LONGEST_LINE {
+    if line.chars().count() <= MAX_LINE_LENGTH {
         return line.to_owned();
     }
     let mut end = 0;
     for sentence in sentences(line) {
         let until = sentence.as_ptr().addr() - line.as_ptr().addr() + sentence.len();
-        if end > 0 && line[..until].chars().count() > LONGEST_LINE {
+        if end > 0 && line[..until].chars().count() > MAX_LINE_LENGTH {
             break;
         }
         end = until;

@@ -10,7 +10,7 @@ use super::spoken_lines::spoken_lines;
 use crate::schema::{CharacterFile, Language, Visibility};
 
 /// Maximum number of characters of a card's lore book that are added to the profile.
-const MOST_LORE: usize = 6_000;
+const MAX_LORE: usize = 6_000;
 
 /// The texts from which the language is detected.
 const TEXTS: [&str; 6] = ["description", "personality", "scenario", "first_mes", "mes_example", "system_prompt"];
@@ -35,15 +35,15 @@ pub(super) fn read(value: &Value, stem: &str) -> Result<ImportedCharacter, Impor
     let own_name = if fields.text("name")?.is_empty() { outer.text("name")? } else { fields.text("name")? };
     let nickname = fields.text("nickname")?;
     let name = [own_name, nickname, stem].into_iter().find(|name| !name.is_empty()).unwrap_or_default();
-    let file = match made_here(&fields) {
+    let file = match own_character(&fields) {
         Some(file) => file,
         None => character(&fields, name, if nickname.is_empty() { name } else { nickname })?,
     };
-    Ok(ImportedCharacter { file, form: CharacterFormat::Tavern, original: value.clone() })
+    Ok(ImportedCharacter { file, format: CharacterFormat::Tavern, original: value.clone() })
 }
 
 /// Returns the character that this program stored in a card, unless the card's texts were edited since.
-fn made_here(fields: &JsonFields<'_>) -> Option<CharacterFile> {
+fn own_character(fields: &JsonFields<'_>) -> Option<CharacterFile> {
     let own = fields.value.get("extensions")?.get(card::EXTENSION)?.get("character")?;
     let file: CharacterFile = serde_json::from_value(own.clone()).ok()?;
     let texts = card::texts(&file);
@@ -64,10 +64,10 @@ fn character(fields: &JsonFields<'_>, name: &str, called: &str) -> Result<Charac
     if called != name {
         parts.aliases.push(called.to_owned());
     }
-    parts.know(["description", "人物描述"], language, text("description")?, Visibility::Public);
-    parts.know(["persona", "性格"], language, text("personality")?, Visibility::Public);
-    parts.know(["circumstances", "处境"], language, text("scenario")?, Visibility::Private);
-    parts.know(["instructions", "扮演要求"], language, text("system_prompt")?, Visibility::Private);
+    parts.add_attribute(["description", "人物描述"], language, text("description")?, Visibility::Public);
+    parts.add_attribute(["persona", "性格"], language, text("personality")?, Visibility::Public);
+    parts.add_attribute(["circumstances", "处境"], language, text("scenario")?, Visibility::Private);
+    parts.add_attribute(["instructions", "扮演要求"], language, text("system_prompt")?, Visibility::Private);
     lore(fields, called, language, &mut parts)?;
     for line in turns(fields.text("mes_example")?, name, called) {
         parts.lines.extend(spoken_lines(&resolved(&line, called, language)));
@@ -82,12 +82,12 @@ fn character(fields: &JsonFields<'_>, name: &str, called: &str) -> Result<Charac
     }
     if parts.profile.is_empty() {
         // A profile needs at least one attribute, even if there are only lines.
-        parts.know(["name", "姓名"], language, name.to_owned(), Visibility::Public);
+        parts.add_attribute(["name", "姓名"], language, name.to_owned(), Visibility::Public);
     }
     Ok(parts.file(language))
 }
 
-/// Adds the entries of the card's lore book up to [`MOST_LORE`] characters: constant entries first, then by
+/// Adds the entries of the card's lore book up to [`MAX_LORE`] characters: constant entries first, then by
 /// `insertion_order`. Entries that do not fit are skipped.
 fn lore(
     fields: &JsonFields<'_>,
@@ -106,7 +106,7 @@ fn lore(
     let order = |entry: &Value| entry.get("insertion_order").and_then(Value::as_i64).unwrap_or(i64::MAX);
     let mut entries: Vec<&Value> = entries.into_iter().filter(|entry| is(entry, "enabled") != Some(false)).collect();
     entries.sort_by_key(|entry| (is(entry, "constant") != Some(true), order(entry)));
-    let mut room = MOST_LORE;
+    let mut room = MAX_LORE;
     for entry in entries {
         let content = entry.get("content").and_then(Value::as_str).unwrap_or_default();
         let content = resolved(content, called, language).trim().to_owned();
@@ -119,7 +119,7 @@ fn lore(
         let titles = ["name", "comment"].into_iter().filter_map(|key| entry.get(key)).chain(keys);
         let title = titles.filter_map(Value::as_str).map(str::trim).find(|title| !title.is_empty());
         let key = title.map_or(["lore", "设定"], |title| [title, title]);
-        parts.know(key, language, content, Visibility::Private);
+        parts.add_attribute(key, language, content, Visibility::Private);
     }
     Ok(())
 }
@@ -157,8 +157,8 @@ mod tests {
     use crate::schema::Attribute;
 
     fn known(file: &CharacterFile) -> Vec<(&str, &str, bool)> {
-        let shown = |attribute: &'_ Attribute| attribute.visibility == Visibility::Public;
-        file.profile.iter().map(|one| (one.key.as_str(), one.value.as_str(), shown(one))).collect()
+        let is_public = |attribute: &'_ Attribute| attribute.visibility == Visibility::Public;
+        file.profile.iter().map(|one| (one.key.as_str(), one.value.as_str(), is_public(one))).collect()
     }
 
     #[test]
@@ -182,8 +182,8 @@ mod tests {
                 "creator": "", "character_version": "", "extensions": {"other": [1]},
             },
         });
-        let given = read(&card, "file").unwrap();
-        let file = &given.file;
+        let imported = read(&card, "file").unwrap();
+        let file = &imported.file;
         assert_eq!((file.name.as_str(), file.language, file.book.as_deref()), ("Mara Quill", Language::En, None));
         assert_eq!(file.aliases, ["Quill"]);
         assert_eq!(
@@ -198,7 +198,7 @@ mod tests {
             ]
         );
         assert_eq!(file.lines, ["Mind the step.", "It bites.", "No.", "You are late, the visitor.", "Again?"]);
-        assert_eq!(given.original, card);
+        assert_eq!(imported.original, card);
     }
 
     #[test]
@@ -220,7 +220,7 @@ mod tests {
 
     #[test]
     fn an_unreadable_card_names_the_key() {
-        for (card, pointer, told) in [
+        for (card, pointer, expected) in [
             (json!({"spec": "chara_card_v2", "data": []}), "/data", "`data` is a list"),
             (json!({"spec": "chara_card_v2", "data": {"description": 3}}), "/data/description", "is a number"),
             (json!({"name": "A", "first_mes": {}}), "/first_mes", "`first_mes` is an object"),
@@ -230,7 +230,7 @@ mod tests {
         ] {
             let type_error = read(&card, "stem").unwrap_err();
             assert_eq!(type_error.pointer, pointer);
-            assert!(type_error.message.contains(told), "{}", type_error.message);
+            assert!(type_error.message.contains(expected), "{}", type_error.message);
         }
     }
 }

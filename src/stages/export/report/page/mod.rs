@@ -167,7 +167,7 @@ impl<'a> Page<'a> {
             mean_length: mean_length(&figures.lengths),
             ends: largest_first(figures.ends.iter().map(|(name, count)| (*name, *count))),
             qualities: largest_first(figures.qualities.iter().map(|(name, count)| (*name, *count))),
-            faults: largest_first(figures.faults.iter().map(|(name, count)| (name.as_str(), *count)).take(ROWS)),
+            faults: largest_first(figures.faults.iter().map(|(name, count)| (*name, *count)).take(ROWS)),
             orders: OrderEffect::new(figures),
             judges_more: figures.judges.len().saturating_sub(ROWS),
             judges: figures.judges.iter().take(ROWS).map(|(name, agreement)| Judge::new(name, agreement)).collect(),
