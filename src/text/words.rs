@@ -34,7 +34,7 @@ impl List {
 
 /// Words that show a speech act.
 #[derive(Debug, Deserialize)]
-pub(super) struct Signs {
+pub(super) struct SpeechActWords {
     pub(super) recall: List,
     pub(super) reason: List,
     pub(super) feeling: List,
@@ -52,6 +52,7 @@ pub(super) struct Signs {
 #[derive(Debug, Deserialize)]
 pub(super) struct English {
     pub(super) stop: List,
+    pub(super) distinctive: List,
     pub(super) abbreviations: List,
     pub(super) determiners: List,
     pub(super) followers: List,
@@ -60,7 +61,7 @@ pub(super) struct English {
     pub(super) titles: List,
     pub(super) openers: List,
     #[serde(flatten)]
-    pub(super) signs: Signs,
+    pub(super) signs: SpeechActWords,
 }
 
 /// The Chinese word lists.
@@ -73,7 +74,7 @@ pub(super) struct Chinese {
     pub(super) titles: List,
     pub(super) whole_titles: List,
     #[serde(flatten)]
-    pub(super) signs: Signs,
+    pub(super) signs: SpeechActWords,
 }
 
 /// All word lists.
@@ -85,7 +86,7 @@ pub(super) struct Words {
 
 /// Returns the letters and digits of a text in lower case, without anything between them.
 #[must_use]
-pub fn plain(text: &str) -> String {
+pub fn letters_and_digits(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
@@ -93,7 +94,8 @@ pub fn plain(text: &str) -> String {
 #[must_use]
 pub fn is_title(word: &str) -> bool {
     let word = word.trim_end_matches('.').to_lowercase();
-    WORDS.en.titles.contains(&word) || WORDS.zh.titles.iter().any(|title| word.ends_with(title))
+    WORDS.en.titles.contains(&word)
+        || word.ends_with(is_han) && WORDS.zh.titles.iter().any(|title| word.ends_with(title))
 }
 
 /// Whether a capitalised word at the start of a sentence is a common opener, such as `Well` or `Indeed`, rather than a
@@ -107,8 +109,9 @@ pub fn is_sentence_opener(word: &str) -> bool {
 /// Returns the English words of a text in lower case, with straight apostrophes.
 pub(super) fn latin_words(text: &str) -> impl Iterator<Item = String> {
     text.split(|c: char| is_han(c) || !(c.is_alphanumeric() || matches!(c, '\'' | '’' | '-')))
-        .map(|word| word.trim_matches(['\'', '’', '-']).replace('’', "'").to_lowercase())
+        .map(|word| word.trim_matches(['\'', '’', '-']))
         .filter(|word| !word.is_empty())
+        .map(|word| word.replace('’', "'").to_lowercase())
 }
 
 /// Returns the content words of a text, in order and with repeats.
@@ -120,21 +123,21 @@ pub fn content_words(text: &str) -> Vec<String> {
         .filter(|word| word.chars().count() > 2 && !WORDS.en.stop.contains(word))
         .map(|word| stem(&word))
         .collect();
-    let mut run: Vec<char> = Vec::new();
+    let mut pending: Vec<char> = Vec::new();
     for c in text.chars().chain(std::iter::once(' ')) {
         let mut buffer = [0; 4];
         if is_han(c) && !WORDS.zh.stop.contains(c.encode_utf8(&mut buffer)) {
-            run.push(c);
+            pending.push(c);
             continue;
         }
-        if run.len() == 1 {
-            words.push(run[0].to_string());
+        if pending.len() == 1 {
+            words.push(pending[0].to_string());
         }
-        words.extend(run.windows(2).map(|pair| pair.iter().collect::<String>()));
-        if run.len() > 1 {
-            words.extend(run.iter().map(char::to_string).filter(|character| WORDS.zh.nouns.contains(character)));
+        words.extend(pending.windows(2).map(|pair| pair.iter().collect::<String>()));
+        if pending.len() > 1 {
+            words.extend(pending.iter().map(char::to_string).filter(|character| WORDS.zh.nouns.contains(character)));
         }
-        run.clear();
+        pending.clear();
     }
     words
 }
@@ -171,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn titles_in_both_languages() {
+    fn titles_of_both_languages_are_recognised() {
         for (word, expected) in [("Mrs.", true), ("Sergeant", true), ("温先生", true), ("bell", false), ("算盘", false)]
         {
             assert_eq!(is_title(word), expected, "{word}");

@@ -7,7 +7,7 @@
 )]
 
 mod attribution;
-mod borders;
+mod boundaries;
 mod build;
 mod characters;
 mod chat;
@@ -28,7 +28,7 @@ mod pool;
 mod probe;
 mod review;
 mod schemas;
+mod scripted_scenes;
 mod served;
 mod support;
-mod telling;
 mod tidy;

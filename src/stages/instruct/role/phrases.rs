@@ -45,11 +45,12 @@ pub(in crate::stages::instruct) fn phrases(
     if own.is_empty() || others.is_empty() {
         return Vec::new();
     }
-    let (counted, theirs) = (counts(own, language), counts(others, language));
+    let mut counted = counts(own, language, |_| true);
+    counted.retain(|_, forms| turns(forms) >= params.min_phrase_turns);
+    let theirs = counts(others, language, |phrase| counted.contains_key(phrase));
     let (size, other_size) = (float(own.len()), float(others.len()));
     let mut found: Vec<(String, Phrase)> = counted
         .iter()
-        .filter(|(_, forms)| turns(forms) >= params.min_phrase_turns)
         .filter_map(|(key, forms)| {
             let count = turns(forms);
             let other = theirs.get(key).map_or(0, turns);
@@ -102,15 +103,19 @@ fn keyness(own: f64, size: f64, other: f64, other_size: f64) -> f64 {
     2.0 * (term(own, size * share) + term(other, other_size * share))
 }
 
-/// Counts the turns that contain each phrase, by normalized form and spelling.
-fn counts(lines: &[String], language: Language) -> BTreeMap<String, BTreeMap<String, u32>> {
+/// Counts the turns that contain each wanted phrase, by normalized form and spelling.
+fn counts(
+    lines: &[String],
+    language: Language,
+    is_wanted: impl Fn(&str) -> bool,
+) -> BTreeMap<String, BTreeMap<String, u32>> {
     let mut counts: BTreeMap<String, BTreeMap<String, u32>> = BTreeMap::new();
     for line in lines {
         let mut said: BTreeSet<(String, String)> = BTreeSet::new();
         let mut keys: BTreeSet<String> = BTreeSet::new();
         for clause in clauses(line, language) {
             for (key, form) in grams(&clause, language) {
-                if keys.insert(key.clone()) {
+                if is_wanted(&key) && keys.insert(key.clone()) {
                     said.insert((key, form));
                 }
             }
@@ -136,10 +141,10 @@ fn grams(clause: &str, language: Language) -> Vec<(String, String)> {
     match language {
         Language::En => {
             let words: Vec<&str> = clause.split_whitespace().collect();
-            let plain = |word: &str| word.replace('’', "'").to_lowercase();
+            let normal: Vec<String> = words.iter().map(|word| word.replace('’', "'").to_lowercase()).collect();
             WORDS
-                .flat_map(|length| words.windows(length))
-                .map(|gram| (gram.iter().map(|word| plain(word)).collect::<Vec<_>>().join(" "), gram.join(" ")))
+                .flat_map(|length| normal.windows(length).zip(words.windows(length)))
+                .map(|(key, form)| (key.join(" "), form.join(" ")))
                 .collect()
         }
         Language::Zh => {
