@@ -87,7 +87,12 @@ pub fn needed(config: &str, params: &Params, has: impl Fn(&str) -> bool) -> Vec<
     columns.extend(params.stratify.iter().cloned());
     let of_words = params.by.iter().chain(params.hold_out.iter().map(|held| &held.column));
     columns.extend(of_words.flat_map(|word| column_of(config, word)));
-    columns.extend(ComparedText::of(config).iter().flat_map(|kind| kind.columns()).map(|column| (*column).to_owned()));
+    columns.extend(
+        ComparedText::of(config)
+            .iter()
+            .flat_map(|compared_text| compared_text.columns())
+            .map(|column| (*column).to_owned()),
+    );
     columns.sort();
     columns.dedup();
     columns.retain(|column| has(column));
@@ -146,7 +151,7 @@ impl Rows {
             keys: relations.map(|relation| (relation, Vec::new())).collect(),
             held: vec![Vec::new(); params.hold_out.len()],
             levels: vec![Vec::new(); params.stratify.len()],
-            texts: ComparedText::of(config).iter().map(|kind| (*kind, Vec::new())).collect(),
+            texts: ComparedText::of(config).iter().map(|compared_text| (*compared_text, Vec::new())).collect(),
             ..Self::default()
         }
     }
@@ -184,14 +189,14 @@ impl Rows {
             let values = cells(column)?;
             level.extend(rows.clone().map(|row| self.words.number(&word(&values, row))));
         }
-        for (kind, texts) in &mut self.texts {
-            let columns: Vec<Cells> = kind
+        for (compared_text, texts) in &mut self.texts {
+            let columns: Vec<Cells> = compared_text
                 .columns()
                 .iter()
                 .map(|column| cells(column))
                 .filter_map(Result::transpose)
                 .collect::<PolarsResult<_>>()?;
-            texts.extend(rows.clone().map(|row| self.words.number(&kind.text(&columns, row))));
+            texts.extend(rows.clone().map(|row| self.words.number(&compared_text.text(&columns, row))));
         }
         Ok(())
     }
