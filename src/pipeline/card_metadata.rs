@@ -42,10 +42,10 @@ pub(super) fn card_metadata(
         prompts: session.prompts.hashes().clone(),
         charges,
         tau: file.simulate.tau,
-        emphasis: file.simulate.target_probability,
+        target_probability: file.simulate.target_probability,
         batch_size: file.simulate.batch_size,
         keep_source: file.select.keep_source,
-        sample: file.select.sample_threshold,
+        sample_threshold: file.select.sample_threshold,
         roles,
     }
 }

@@ -256,7 +256,7 @@ mod tests {
     use polars::prelude::{Column, DataType};
 
     use super::*;
-    use crate::stages::export::fixture::{about, built, records, tables};
+    use crate::stages::export::fixture::{built, metadata, records, tables};
     use crate::stages::export::{Params, card};
 
     fn splits(names: &[(&str, usize)]) -> Vec<SplitRows> {
@@ -311,7 +311,7 @@ mod tests {
                 "{updated}"
             );
         }
-        let card = card(&Params::default(), &about(), &tables(&records()));
+        let card = card(&Params::default(), &metadata(), &tables(&records()));
         let updated = super::update_card(&card, &division).unwrap();
         assert!(
             !card.contains("- name: canary") && updated.contains("  - name: canary\n    dtype: string\n"),
@@ -326,7 +326,7 @@ mod tests {
 
     #[test]
     fn the_card_lists_the_existing_splits() {
-        let card = card(&Params::default(), &about(), &tables(&records()));
+        let card = card(&Params::default(), &metadata(), &tables(&records()));
         let updated = update_card(&card, "samples", &splits(&[("train", 2), ("held", 1)]), "By hand.\n");
         let files = "- config_name: samples\n  default: true\n  data_files:\n  - split: train\n    path: samples/train-*.parquet\n  \
                      - split: held\n    path: samples/held-*.parquet\n- config_name: conversations\n";
@@ -378,7 +378,7 @@ mod tests {
 
     #[test]
     fn text_around_the_generated_blocks_is_kept() {
-        let card = card(&Params::default(), &about(), &tables(&records()));
+        let card = card(&Params::default(), &metadata(), &tables(&records()));
         let before = "## Splits\n\n我自己的话。\n\n## Mine\n\nSamples of split `test` are few.\n\n";
         let own = card.replace("## How it was made\n", &format!("{before}## How it was done\n"));
         let own =

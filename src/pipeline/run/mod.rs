@@ -137,14 +137,14 @@ async fn go(runner: &Arc<Runner>, folder: &RunFolder, started: Instant) -> Resul
         folder.write_manifest(&manifest)?;
         folder.write_report(&export::report(&export::Report {
             params: &runner.loaded.file.export,
-            about: &card_metadata,
+            metadata: &card_metadata,
             tables: &tables,
             figures: &figures,
             chunks,
             rejects: &records.rejects,
             dimensions_below_target: &records.dimensions_below_target,
             dimensions_without_samples: &records.dimensions_without_samples,
-            rights: &quote_limits,
+            quote_limits: &quote_limits,
             each_sample: summary.per_sample.map(|each| [each.calls, each.billed, each.cacheable]),
             readings: &records.readings(&quote_limits, &index, &figures)?,
         }))?;

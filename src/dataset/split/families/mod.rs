@@ -7,7 +7,8 @@ pub(super) use cross_split::set_aside;
 pub use cross_split::{RelatedRow, rows_crossing_splits};
 pub use similarity::{similar_rows, uncompared_questions};
 
-use super::rows::{Relation, Rows};
+use super::relation::Relation;
+use super::rows::Rows;
 
 /// The families of rows, with and without text similarity.
 pub(super) struct Families {

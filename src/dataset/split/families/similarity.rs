@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
 use crate::dataset::split::Params;
+use crate::dataset::split::relation::Relation;
 use crate::dataset::split::rows::ComparedText;
-use crate::dataset::split::rows::{Relation, Rows};
+use crate::dataset::split::rows::Rows;
 use crate::schema::Language;
 use crate::text::OMITTED_TEXT;
 use crate::text::duplicates::families;
