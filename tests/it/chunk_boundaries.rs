@@ -1,4 +1,4 @@
-//! A scene that spans three chunks, from the borders to the pool's record, with scripted replies in both languages.
+//! A scene that spans three chunks, from the chunk boundaries to the scene record, with scripted replies in both languages.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -11,7 +11,7 @@ use dramaturg::stages::{chunk, extract};
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 
-/// A journal that keeps scripted replies, by draw, in place of those it is given.
+/// A journal that stores scripted replies by draw instead of those it is given.
 #[derive(Default)]
 struct Script {
     replies: Mutex<BTreeMap<String, Value>>,
@@ -52,7 +52,7 @@ fn scenes(chunk: &Chunk, lines: &[(String, String)], continues: bool, unfinished
     }] })
 }
 
-/// Cuts and extracts a book; `unfinished` says whether the model tells that a chunk breaks its scene off.
+/// Cuts and extracts a book; `unfinished` is whether the model says that a chunk cuts off its scene.
 async fn scenes_of(language: Language, border: Value, unfinished: bool) -> (Vec<Chunk>, Vec<Scene>) {
     let (lines, told) = crate::support::talk(language, 36);
     let book = chunk::read("a_book.txt", told.as_bytes(), None).expect("reads");
@@ -72,7 +72,7 @@ async fn scenes_of(language: Language, border: Value, unfinished: bool) -> (Vec<
     let attribution = attribution::attribute(&book.text, language, book.script);
     let facts = extract::BookIndex::new(&book, language, book.text.as_str().into(), attribution);
     let extract_params = extract::Params::default();
-    // Each round reads what the script made of the one before; a scene's prompt shows what was carried into it.
+    // Each round reads the replies that the script wrote in the previous one; prompts show what was carried over.
     let mut last = (Vec::new(), Vec::new());
     for _ in 0..6 {
         let (chunks, rejects) = chunk::adjust_boundaries(|_| &model, &params, &book, planned.clone())
@@ -100,7 +100,7 @@ async fn scenes_of(language: Language, border: Value, unfinished: bool) -> (Vec<
 #[tokio::test]
 async fn a_scene_that_spans_three_chunks_is_one_scene() {
     for language in Language::ALL {
-        // The border between two chunks is moved by nothing here; that the scene runs on is said by the border alone.
+        // The boundary stays where it is; only its answer says that the scene continues.
         for (unfinished, cuts) in [(true, "conversation"), (false, "conversation"), (false, "storyline")] {
             let (lines, told) = crate::support::talk(language, 36);
             let planned = planned_border(language);
@@ -117,7 +117,7 @@ async fn a_scene_that_spans_three_chunks_is_one_scene() {
     }
 }
 
-/// The number that a border of the book's even paragraphs is planned at.
+/// The paragraph number at which the boundary is planned.
 fn planned_border(language: Language) -> u32 {
     let (_, told) = crate::support::talk(language, 36);
     let paragraphs = told.lines().filter(|line| !line.is_empty()).count();

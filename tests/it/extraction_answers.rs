@@ -1,5 +1,5 @@
-//! What a scripted model tells of scenes, in both languages: the world as the book goes on, another language than the book's,
-//! how much a scene matters, short lines that are said twice where two chunks meet.
+//! Scripted answers to the asks of `extract`, in both languages: the worldview over chunks, answers in another language,
+//! salience, and short lines on both sides of a chunk boundary.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::extraction::{Read, extracted, read, reasons, scene, talk};
 /// Lines as (speaker, speech).
 type Lines = Vec<(String, String)>;
 
-/// Reads the book that tells some lines, cut into chunks before the given ones.
+/// Returns a book with these lines, cut into chunks before the given line numbers.
 fn told(language: Language, lines: &Lines, cuts: &[usize]) -> Read {
     let tell = |(speaker, speech): &(String, String)| match language {
         Language::En => format!("“{speech}” said {speaker}.\n\n"),
@@ -33,7 +33,7 @@ fn told(language: Language, lines: &Lines, cuts: &[usize]) -> Read {
     book
 }
 
-/// Returns which chunk a draw is about.
+/// Returns the index of a draw's chunk.
 fn place(read: &Read, draw: &str) -> usize {
     let ids = read.chunks.iter().map(Chunk::id);
     ids.into_iter().position(|id| draw == format!("{id}/scenes")).expect("a chunk of the book, asked once")
@@ -103,7 +103,7 @@ async fn the_worldview_is_extended_chunk_by_chunk() {
         assert_eq!(worlds[4].matches(more.trim()).count(), 12, "what grows with every scene is cut: {}", worlds[4]);
         assert_eq!(reasons(&rejects), ["other_language"], "{rejects:?}");
         assert!(scenes[1].id == rejects[0].id.as_str() && rejects[0].detail.contains("the worldview"), "{rejects:?}");
-        // Each is asked with the world as the one before left it.
+        // Each prompt contains the worldview of the previous scene.
         for (at, scene) in scenes.iter().enumerate() {
             let record = records.iter().find(|record| record.draw == format!("{}/describe", scene.id)).expect("asked");
             let prompt = &record.request.messages[1].content;
@@ -148,7 +148,7 @@ async fn text_in_another_language_is_rejected() {
             };
             let (scenes, rejects, _) = extracted(&read, &extract::Params::default(), rule).await;
             if situation == foreign {
-                // Without a situation there is no scene.
+                // A scene needs a situation.
                 let last = rejects.last().expect("the scene is entered");
                 assert!(scenes.is_empty() && last.detail.contains("`situation` is not in "), "{rejects:?}");
                 continue;
