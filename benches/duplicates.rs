@@ -15,7 +15,7 @@ use std::num::NonZeroUsize;
 use std::process::Command;
 use std::time::Instant;
 
-use dramaturg::text::duplicates::{Keep, judged};
+use dramaturg::text::duplicates::{Keep, find_duplicates};
 use process::{cpu_seconds, peak_megabytes};
 use questions::{Kind, Question, questions};
 
@@ -60,7 +60,7 @@ fn measure(language: &str, questions: &[Question], keep: Keep) {
         let size = questions[start..].iter().take_while(|question| question.group == group).count();
         let of_group = &questions[start..start + size];
         let texts: Vec<&str> = of_group.iter().map(|question| question.text.as_str()).collect();
-        let verdicts = judged(&texts, keep, size <= LARGE, threads).verdicts;
+        let verdicts = find_duplicates(&texts, keep, size <= LARGE, threads).verdicts;
         for (question, verdict) in of_group.iter().zip(&verdicts) {
             kept += usize::from(verdict.kept);
             let gone = !verdict.kept || question.base.is_some_and(|base| !verdicts[base - start].kept);

@@ -63,13 +63,13 @@ pub struct AliasFault {
 pub(crate) const NARRATOR: [&str; 2] = ["I", "我"];
 
 /// The prefix of the first line, which has the hash of the rest.
-const STATE: &str = "# As written: ";
+const HASH_PREFIX: &str = "# As written: ";
 
 impl Aliases {
     /// Returns the characters found by attribution. A name of two characters goes to the first one.
     #[must_use]
     pub fn of(attribution: &Attribution) -> Self {
-        let people = || places(attribution).map(|(place, known)| (&attribution.people[place], known));
+        let people = || named_people(attribution).map(|(index, known)| (&attribution.people[index], known));
         let narrates = |form: &String| NARRATOR.contains(&form.as_str());
         let narrator = people().find(|(person, _)| std::iter::once(&person.name).chain(&person.aliases).any(narrates));
         Self {
@@ -83,20 +83,20 @@ impl Aliases {
     #[must_use]
     pub fn faults(&self) -> Vec<AliasFault> {
         let mut faults = Vec::new();
-        let mut tell = |pointer: String, message: String, expected: String, unknown: Option<&str>| {
+        let mut report = |pointer: String, message: String, expected: String, unknown: Option<&str>| {
             faults.push(AliasFault { pointer, message, expected, unknown: unknown.map(str::to_owned) });
         };
         let mut owners: BTreeMap<String, usize> = BTreeMap::new();
         for (index, person) in self.people.iter().enumerate() {
-            for (place, form) in person.forms().enumerate() {
-                let pointer = match place.checked_sub(1) {
+            for (position, form) in person.forms().enumerate() {
+                let pointer = match position.checked_sub(1) {
                     None => format!("/people/{index}/name"),
-                    Some(place) => format!("/people/{index}/aliases/{place}"),
+                    Some(position) => format!("/people/{index}/aliases/{position}"),
                 };
                 let key = key(form);
                 if key.is_empty() {
                     let expected = "a name with a letter, or nothing";
-                    tell(pointer, "this name has no letter".to_owned(), expected.to_owned(), None);
+                    report(pointer, "this name has no letter".to_owned(), expected.to_owned(), None);
                     continue;
                 }
                 let owner = *owners.entry(key).or_insert(index);
@@ -104,7 +104,7 @@ impl Aliases {
                     let other = &self.people[owner].name;
                     let message = format!("`{form}` is already a name of `{other}`");
                     let expected = format!("the name at one character only: remove it here or at `{other}`");
-                    tell(pointer, message, expected, None);
+                    report(pointer, message, expected, None);
                 }
             }
         }
@@ -113,10 +113,10 @@ impl Aliases {
             match owners.get(&key(form)) {
                 Some(&owner) => {
                     let message = format!("`{form}` is ignored and also a name of `{}`", self.people[owner].name);
-                    tell(pointer, message, "the name in one of the two places".to_owned(), None);
+                    report(pointer, message, "the name in one of the two places".to_owned(), None);
                 }
                 None if key(form).is_empty() => {
-                    tell(pointer, "this name has no letter".to_owned(), "a name with a letter".to_owned(), None);
+                    report(pointer, "this name has no letter".to_owned(), "a name with a letter".to_owned(), None);
                 }
                 None => {}
             }
@@ -125,21 +125,22 @@ impl Aliases {
             && !owners.contains_key(&key(narrator))
         {
             let message = format!("the narrator `{narrator}` is not a character in this file");
-            tell("/narrator".to_owned(), message, "a name or alias of one of `people`".to_owned(), Some(narrator));
+            report("/narrator".to_owned(), message, "a name or alias of one of `people`".to_owned(), Some(narrator));
         }
         faults
     }
 
     /// Gives each name of two characters to the first one, and drops characters without a name.
-    pub fn part(&mut self) {
-        let mut taken: BTreeSet<String> = BTreeSet::new();
+    pub fn assign_shared_names(&mut self) {
+        let mut used_keys: BTreeSet<String> = BTreeSet::new();
         self.people.retain_mut(|person| {
-            let own: Vec<String> = person.forms().filter(|form| taken.insert(key(form))).map(str::to_owned).collect();
-            let is_whole = person.aliases.is_some();
-            let mut own = own.into_iter();
-            own.next().is_some_and(|name| {
+            let forms: Vec<String> =
+                person.forms().filter(|form| used_keys.insert(key(form))).map(str::to_owned).collect();
+            let is_complete = person.aliases.is_some();
+            let mut forms = forms.into_iter();
+            forms.next().is_some_and(|name| {
                 person.name = name;
-                person.aliases = is_whole.then(|| own.collect());
+                person.aliases = is_complete.then(|| forms.collect());
                 true
             })
         });
@@ -150,21 +151,23 @@ impl Aliases {
         self.people.iter().flat_map(KnownCharacter::forms)
     }
 
-    /// Returns the part of the file that applies to the text of a book in another language, where `plain` is the
+    /// Returns the part of the file that applies to the text of a book in another language, where `attribution` is the
     /// attribution of that text without the file. Returns `None` if the file names none of its characters, e.g. because
     /// it was edited before that text was added.
     ///
     /// The narrator is the one of the file if that text has the character, or else the one found by rule.
     #[must_use]
-    pub fn of_part(&self, plain: &Attribution) -> Option<Self> {
-        let own = Self::of(plain);
-        let known: BTreeSet<String> = own.names().map(key).collect();
-        let bears = |person: &&KnownCharacter| person.forms().any(|form| known.contains(&key(form)));
-        self.people.iter().find(bears)?;
-        let holder =
+    pub fn for_translation(&self, attribution: &Attribution) -> Option<Self> {
+        let by_rule = Self::of(attribution);
+        let keys_by_rule: BTreeSet<String> = by_rule.names().map(key).collect();
+        let is_in_text = |person: &&KnownCharacter| person.forms().any(|form| keys_by_rule.contains(&key(form)));
+        self.people.iter().find(is_in_text)?;
+        let character_named =
             |name: &String| self.people.iter().find(|person| person.forms().any(|form| key(form) == key(name)));
-        let told = self.narrator.as_ref().filter(|name| holder(name).as_ref().is_some_and(bears));
-        let narrator = told.or(own.narrator.as_ref().filter(|name| holder(name).is_some())).cloned();
+        let listed_narrator =
+            self.narrator.as_ref().filter(|name| character_named(name).as_ref().is_some_and(is_in_text));
+        let narrator =
+            listed_narrator.or(by_rule.narrator.as_ref().filter(|name| character_named(name).is_some())).cloned();
         Some(Self { narrator, ..self.clone() })
     }
 
@@ -177,17 +180,17 @@ impl Aliases {
 }
 
 /// Returns the characters of an attribution that have a name of their own, each with its index.
-fn places(attribution: &Attribution) -> impl Iterator<Item = (usize, KnownCharacter)> {
-    let mut taken: BTreeSet<String> = BTreeSet::new();
-    attribution.people.iter().enumerate().filter_map(move |(place, person)| {
+fn named_people(attribution: &Attribution) -> impl Iterator<Item = (usize, KnownCharacter)> {
+    let mut used_keys: BTreeSet<String> = BTreeSet::new();
+    attribution.people.iter().enumerate().filter_map(move |(index, person)| {
         let forms = std::iter::once(&person.name).chain(&person.aliases);
-        let mut own = forms
+        let mut names = forms
             .filter(|form| **form == person.name || !NARRATOR.contains(&form.as_str()))
-            .filter(|form| taken.insert(key(form)))
+            .filter(|form| used_keys.insert(key(form)))
             .cloned();
-        let name = own.next()?;
+        let name = names.next()?;
         let gender = (person.gender != Gender::Unknown).then_some(person.gender);
-        Some((place, KnownCharacter { name, aliases: Some(own.collect()), gender }))
+        Some((index, KnownCharacter { name, aliases: Some(names.collect()), gender }))
     })
 }
 
@@ -200,24 +203,24 @@ struct Entry {
 
 /// Merges the characters of several attributions of one book, the one in the book's own language first. A character
 /// with the same name as an earlier one in another language is the same character.
-fn entries(readings: &[&Attribution]) -> Vec<Entry> {
+fn entries(attributions: &[&Attribution]) -> Vec<Entry> {
     let mut entries: Vec<Entry> = Vec::new();
     let mut owners: BTreeMap<String, usize> = BTreeMap::new();
-    for attribution in readings {
-        let before = owners.clone();
-        for (place, known) in places(attribution) {
-            let Person { lines, mentions, .. } = attribution.people[place];
-            let same = known.forms().find_map(|form| before.get(&key(form)).copied());
-            let index = same.unwrap_or(entries.len());
-            let fresh: Vec<String> =
+    for attribution in attributions {
+        let earlier_owners = owners.clone();
+        for (person_index, known) in named_people(attribution) {
+            let Person { lines, mentions, .. } = attribution.people[person_index];
+            let known_entry = known.forms().find_map(|form| earlier_owners.get(&key(form)).copied());
+            let index = known_entry.unwrap_or(entries.len());
+            let new_names: Vec<String> =
                 known.forms().filter(|form| !owners.contains_key(&key(form))).map(str::to_owned).collect();
-            owners.extend(fresh.iter().map(|form| (key(form), index)));
-            if same.is_none() {
+            owners.extend(new_names.iter().map(|form| (key(form), index)));
+            if known_entry.is_none() {
                 entries.push(Entry { known, lines, mentions });
                 continue;
             }
             let entry = &mut entries[index];
-            entry.known.aliases.get_or_insert_default().extend(fresh);
+            entry.known.aliases.get_or_insert_default().extend(new_names);
             entry.known.gender = entry.known.gender.or(known.gender);
             entry.lines += lines;
             entry.mentions += mentions;
@@ -230,30 +233,30 @@ fn entries(readings: &[&Attribution]) -> Vec<Entry> {
 
 /// Returns the text of the file for a book's attributions, one per language, its own first. Deterministic.
 #[must_use]
-pub fn text(slug: &str, readings: &[&Attribution]) -> String {
+pub fn text(slug: &str, attributions: &[&Attribution]) -> String {
     let mut body = format!(
         "# The characters of `{slug}`, found by rule. Edit this file to correct them: an edited file is used and never overwritten.\n\
          # Rename: change `name` and add the old name to `aliases`. Merge two: move the name and the aliases of one to the other.\n\
          # Split one: move an alias to a new `[[people]]` table. Remove one: its quotations have no speaker.\n\
          # `gender` is \"female\", \"male\" or \"unknown\". ignore = [\"Heaven\"] lists names that are not characters; narrator = \"Jim\" is who says “I”.\n\n"
     );
-    if let Some(narrator) = readings.iter().find_map(|attribution| Aliases::of(attribution).narrator) {
-        let _ = writeln!(body, "narrator = {}", quoted(&narrator));
+    if let Some(narrator) = attributions.iter().find_map(|attribution| Aliases::of(attribution).narrator) {
+        let _ = writeln!(body, "narrator = {}", toml_string(&narrator));
     }
     body.push_str("ignore = []\n");
-    let mut silent = false;
-    for Entry { known, lines, mentions } in entries(readings) {
-        if lines == 0 && !silent {
-            silent = true;
+    let mut in_silent_part = false;
+    for Entry { known, lines, mentions } in entries(attributions) {
+        if lines == 0 && !in_silent_part {
+            in_silent_part = true;
             body.push_str("\n# Characters without quotations.\n");
         }
         let lines = if lines == 1 { "1 quotation".to_owned() } else { format!("{lines} quotations") };
-        let named = if mentions == 1 { "once".to_owned() } else { format!("{mentions} times") };
-        let _ = writeln!(body, "\n[[people]]\nname = {}  # {lines}, named {named}", quoted(&known.name));
+        let mentioned = if mentions == 1 { "once".to_owned() } else { format!("{mentions} times") };
+        let _ = writeln!(body, "\n[[people]]\nname = {}  # {lines}, named {mentioned}", toml_string(&known.name));
         if let Some(gender) = known.gender {
             let _ = writeln!(body, "gender = \"{}\"", gender.word());
         }
-        let others: Vec<String> = known.aliases.iter().flatten().map(|alias| quoted(alias)).collect();
+        let others: Vec<String> = known.aliases.iter().flatten().map(|alias| toml_string(alias)).collect();
         let line = others.join(", ");
         if line.chars().count() > 100 {
             let _ = writeln!(body, "aliases = [\n  {},\n]", others.join(",\n  "));
@@ -261,7 +264,7 @@ pub fn text(slug: &str, readings: &[&Attribution]) -> String {
             let _ = writeln!(body, "aliases = [{line}]");
         }
     }
-    format!("{STATE}{}\n{body}", state(&body))
+    format!("{HASH_PREFIX}{}\n{body}", content_hash(&body))
 }
 
 /// Whether the program wrote the text and nobody changed it since, so that it may be overwritten. Ignores line ends and
@@ -270,14 +273,14 @@ pub fn text(slug: &str, readings: &[&Attribution]) -> String {
 pub fn is_as_written(text: &str) -> bool {
     let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
     let Some((first, body)) = text.split_once('\n') else { return false };
-    first.strip_prefix(STATE).is_some_and(|hash| hash.trim() == state(body))
+    first.strip_prefix(HASH_PREFIX).is_some_and(|hash| hash.trim() == content_hash(body))
 }
 
-fn state(body: &str) -> String {
+fn content_hash(body: &str) -> String {
     blake3::hash(body.trim().as_bytes()).to_hex()[..32].to_owned()
 }
 
-fn quoted(text: &str) -> String {
+fn toml_string(text: &str) -> String {
     toml::Value::String(text.to_owned()).to_string()
 }
 
@@ -386,11 +389,12 @@ mod tests {
 
         // A file without any character of a text does not apply to it.
         let old = Aliases { people: vec![known("Mrs. Hallow", &[])], ..Aliases::default() };
-        assert_eq!(old.of_part(&attribution(chinese.clone())), None);
+        assert_eq!(old.for_translation(&attribution(chinese.clone())), None);
         let narrated = Aliases { narrator: Some("Tom".to_owned()), ..read.clone() };
-        let part =
-            narrated.of_part(&attribution(chinese[..1].to_vec())).expect("the file names a character of the text");
-        assert_eq!((part.narrator, part.people), (None, read.people), "Tom does not occur in that text");
+        let applied = narrated
+            .for_translation(&attribution(chinese[..1].to_vec()))
+            .expect("the file names a character of the text");
+        assert_eq!((applied.narrator, applied.people), (None, read.people), "Tom does not occur in that text");
     }
 
     #[test]

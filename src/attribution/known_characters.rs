@@ -25,14 +25,14 @@ pub(super) struct KnownCharacters {
     /// Names that belong to no character.
     ignored: BTreeSet<String>,
     /// Names that the rules by themselves assign to a character.
-    pub(super) found: BTreeSet<String>,
+    pub(super) found_by_rule: BTreeSet<String>,
     /// Names of characters that the rules find and the list leaves out.
-    struck: Vec<Vec<String>>,
+    left_out: Vec<Vec<String>>,
 }
 
 impl KnownCharacters {
-    /// Builds the list; `plain` is the attribution without it.
-    pub(super) fn new(aliases: &Aliases, plain: &Attribution) -> Self {
+    /// Builds the list; `by_rule` is the attribution without it.
+    pub(super) fn new(aliases: &Aliases, by_rule: &Attribution) -> Self {
         let mut owners = BTreeMap::new();
         for (index, person) in aliases.people.iter().enumerate() {
             for form in person.forms() {
@@ -46,35 +46,35 @@ impl KnownCharacters {
             }
         }
         let keys = |person: &KnownCharacter| person.forms().map(key).collect::<BTreeSet<String>>();
-        let plain = Aliases::of(plain).people;
-        let plainly: BTreeSet<BTreeSet<String>> = plain.iter().map(keys).collect();
+        let by_rule = Aliases::of(by_rule).people;
+        let keys_by_rule: BTreeSet<BTreeSet<String>> = by_rule.iter().map(keys).collect();
         let ignored: BTreeSet<String> = aliases.ignore.iter().map(|form| key(form)).collect();
         // If the rules are to find a character's names, a noun such as `the clerk` may be one of them.
-        let whole = aliases.people.iter().all(|person| person.aliases.is_some());
-        let gone = |person: &&KnownCharacter| {
+        let lists_all_aliases = aliases.people.iter().all(|person| person.aliases.is_some());
+        let is_left_out = |person: &&KnownCharacter| {
             !keys(person).iter().any(|key| owners.contains_key(key) || ignored.contains(key))
         };
-        let struck = plain.iter().filter(|_| whole).filter(gone);
-        let struck = struck.map(|person| person.forms().map(str::to_owned).collect()).collect();
-        let found = plain.iter().flat_map(KnownCharacter::forms).map(key).collect();
+        let left_out = by_rule.iter().filter(|_| lists_all_aliases).filter(is_left_out);
+        let left_out = left_out.map(|person| person.forms().map(str::to_owned).collect()).collect();
+        let found_by_rule = by_rule.iter().flat_map(KnownCharacter::forms).map(key).collect();
         Self {
             people: aliases.people.clone(),
             narrator,
-            changed: aliases.people.iter().map(|person| !plainly.contains(&keys(person))).collect(),
+            changed: aliases.people.iter().map(|person| !keys_by_rule.contains(&keys(person))).collect(),
             owners,
             ignored,
-            found,
-            struck,
+            found_by_rule,
+            left_out,
         }
     }
 
-    fn is_silent(&self) -> bool {
-        self.owners.is_empty() && self.ignored.is_empty() && self.found.is_empty()
+    fn is_empty(&self) -> bool {
+        self.owners.is_empty() && self.ignored.is_empty() && self.found_by_rule.is_empty()
     }
 
     /// Returns the index of the known character with this name.
     pub(super) fn owner(&self, form: &str) -> Option<usize> {
-        if self.is_silent() { None } else { self.owners.get(&key(form)).copied() }
+        if self.is_empty() { None } else { self.owners.get(&key(form)).copied() }
     }
 
     /// Whether the list marks a name as no character's.
@@ -83,30 +83,30 @@ impl KnownCharacters {
     }
 
     /// Whether the rules may find further names of a character.
-    fn open(&self, person: usize) -> bool {
+    fn accepts_aliases(&self, person: usize) -> bool {
         self.people[person].aliases.is_none()
     }
 
     /// Whether a name that the rules assign to a character may stay with it.
     pub(super) fn allows(&self, form: &str, person: &CharacterDraft) -> bool {
-        if self.is_silent() {
+        if self.is_empty() {
             return true;
         }
         let key = key(form);
         match (self.owners.get(&key), person.known_character) {
-            (Some(&owner), given) => given == Some(owner),
+            (Some(&owner), assigned) => assigned == Some(owner),
             (None, _) if self.ignored.contains(&key) => false,
-            (None, Some(given)) => self.open(given) || !self.found.contains(&key),
+            (None, Some(assigned)) => self.accepts_aliases(assigned) || !self.found_by_rule.contains(&key),
             (None, None) => true,
         }
     }
 
     /// Returns the listed names that must be searched for in the text: names that the rules miss, and names of
     /// characters whose names the list changes.
-    pub(super) fn fresh(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn names_to_find(&self) -> impl Iterator<Item = &str> {
         let forms = self.people.iter().zip(&self.changed);
         let forms = forms.flat_map(|(person, changed)| person.forms().map(move |form| (form, *changed)));
-        forms.filter(|(form, changed)| *changed || !self.found.contains(&key(form))).map(|(form, _)| form)
+        forms.filter(|(form, changed)| *changed || !self.found_by_rule.contains(&key(form))).map(|(form, _)| form)
     }
 
     /// Splits and merges names. `roots` holds for each name the index of the name that the rules merge it with; `names`
@@ -114,44 +114,44 @@ impl KnownCharacters {
     ///
     /// A name not in the list stays with the names it was merged with, unless these belong to a character whose names
     /// are all listed.
-    pub(super) fn part(&self, roots: &mut [usize], names: &[(&str, u32)]) {
+    pub(super) fn regroup(&self, roots: &mut [usize], names: &[(&str, u32)]) {
         #[derive(PartialEq, Eq, PartialOrd, Ord)]
-        enum Part {
-            Known(usize),
-            Left(usize),
+        enum NameSet {
+            Listed(usize),
+            Unlisted(usize),
             Ignored(usize),
         }
-        if self.is_silent() {
+        if self.is_empty() {
             return;
         }
         let owners: Vec<Option<usize>> = names.iter().map(|(form, _)| self.owner(form)).collect();
-        let mut takers: BTreeMap<usize, BTreeMap<usize, u32>> = BTreeMap::new();
+        let mut owner_counts: BTreeMap<usize, BTreeMap<usize, u32>> = BTreeMap::new();
         for (index, owner) in owners.iter().enumerate() {
-            if let Some(owner) = owner.filter(|&owner| self.open(owner)) {
-                *takers.entry(roots[index]).or_default().entry(owner).or_default() += names[index].1;
+            if let Some(owner) = owner.filter(|&owner| self.accepts_aliases(owner)) {
+                *owner_counts.entry(roots[index]).or_default().entry(owner).or_default() += names[index].1;
             }
         }
-        let mut firsts: BTreeMap<Part, usize> = BTreeMap::new();
+        let mut first_of_set: BTreeMap<NameSet, usize> = BTreeMap::new();
         for (index, owner) in owners.into_iter().enumerate() {
-            let takers = takers.get(&roots[index]).into_iter().flatten();
-            let taker = takers.max_by_key(|&(owner, count)| (*count, std::cmp::Reverse(*owner)));
-            let part = match owner.or(taker.map(|(&owner, _)| owner)) {
-                _ if self.ignores(names[index].0) => Part::Ignored(index),
-                Some(owner) => Part::Known(owner),
-                None => Part::Left(roots[index]),
+            let owner_counts = owner_counts.get(&roots[index]).into_iter().flatten();
+            let main_owner = owner_counts.max_by_key(|&(owner, count)| (*count, std::cmp::Reverse(*owner)));
+            let set = match owner.or(main_owner.map(|(&owner, _)| owner)) {
+                _ if self.ignores(names[index].0) => NameSet::Ignored(index),
+                Some(owner) => NameSet::Listed(owner),
+                None => NameSet::Unlisted(roots[index]),
             };
-            roots[index] = *firsts.entry(part).or_insert(index);
+            roots[index] = *first_of_set.entry(set).or_insert(index);
         }
     }
 
     /// Links each draft to its known character, and sets listed genders.
-    pub(super) fn mark(&self, cast: &mut [CharacterDraft]) {
+    pub(super) fn link_drafts(&self, cast: &mut [CharacterDraft]) {
         for draft in cast {
             draft.known_character = draft.forms.keys().find_map(|form| self.owner(form));
-            draft.exclusive = draft.known_character.is_some_and(|given| self.changed[given])
-                || self.struck.iter().flatten().any(|form| draft.forms.contains_key(form));
-            if let Some(gender) = draft.known_character.and_then(|given| self.people[given].gender) {
-                draft.fixed = Some(gender);
+            draft.exclusive = draft.known_character.is_some_and(|index| self.changed[index])
+                || self.left_out.iter().flatten().any(|form| draft.forms.contains_key(form));
+            if let Some(gender) = draft.known_character.and_then(|index| self.people[index].gender) {
+                draft.known_gender = Some(gender);
             }
         }
     }
@@ -160,64 +160,64 @@ impl KnownCharacters {
     /// characters that no name in the text has shown.
     pub(super) fn roles(&self, cast: &mut Vec<CharacterDraft>) -> BTreeMap<String, usize> {
         let mut roles = BTreeMap::new();
-        for (given, person) in self.people.iter().enumerate() {
-            let place = cast.iter().position(|draft| draft.known_character == Some(given)).unwrap_or_else(|| {
-                let (fixed, exclusive) = (person.gender, self.changed[given]);
+        for (index, person) in self.people.iter().enumerate() {
+            let draft_index = cast.iter().position(|draft| draft.known_character == Some(index)).unwrap_or_else(|| {
+                let (known_gender, exclusive) = (person.gender, self.changed[index]);
                 cast.push(CharacterDraft {
                     role: true,
-                    fixed,
-                    known_character: Some(given),
+                    known_gender,
+                    known_character: Some(index),
                     exclusive,
                     ..CharacterDraft::default()
                 });
                 cast.len() - 1
             });
-            for form in person.forms().filter(|form| self.owner(form) == Some(given)) {
+            for form in person.forms().filter(|form| self.owner(form) == Some(index)) {
                 let phrase = form.to_lowercase();
                 if phrase.starts_with(|c: char| c.is_ascii_lowercase()) && !phrase.starts_with("the ") {
-                    roles.entry(format!("the {phrase}")).or_insert(place);
+                    roles.entry(format!("the {phrase}")).or_insert(draft_index);
                 }
-                roles.insert(phrase, place);
+                roles.insert(phrase, draft_index);
             }
-            if self.narrator == Some(given) {
-                roles.extend(NARRATOR.map(|form| (form.to_owned(), place)));
+            if self.narrator == Some(index) {
+                roles.extend(NARRATOR.map(|form| (form.to_owned(), draft_index)));
             }
         }
-        for forms in &self.struck {
-            let place = cast.iter().position(|draft| forms.iter().any(|form| draft.forms.contains_key(form)));
-            let place = place.unwrap_or_else(|| {
+        for forms in &self.left_out {
+            let draft_index = cast.iter().position(|draft| forms.iter().any(|form| draft.forms.contains_key(form)));
+            let draft_index = draft_index.unwrap_or_else(|| {
                 cast.push(CharacterDraft { role: true, exclusive: true, ..CharacterDraft::default() });
                 cast.len() - 1
             });
-            roles.extend(forms.iter().map(|form| (form.clone(), place)));
+            roles.extend(forms.iter().map(|form| (form.clone(), draft_index)));
         }
         roles
     }
 
     /// Returns an attribution with exactly the known characters; quotations of others become unknown.
-    pub(super) fn close(&self, mut attribution: Attribution) -> Attribution {
-        let blank = |known: &KnownCharacter| Person {
+    pub(super) fn restrict(&self, mut attribution: Attribution) -> Attribution {
+        let without_counts = |known: &KnownCharacter| Person {
             name: known.name.clone(),
             aliases: known.aliases.clone().unwrap_or_default(),
             gender: known.gender.unwrap_or(Gender::Unknown),
             mentions: 0,
             lines: 0,
         };
-        let mut people: Vec<(usize, Person)> = self.people.iter().map(blank).enumerate().collect();
+        let mut people: Vec<(usize, Person)> = self.people.iter().map(without_counts).enumerate().collect();
         let mut owners: Vec<Option<usize>> = Vec::with_capacity(attribution.people.len());
-        for found in &attribution.people {
-            let owner = std::iter::once(&found.name).chain(&found.aliases).find_map(|form| self.owner(form));
+        for attributed in &attribution.people {
+            let owner = std::iter::once(&attributed.name).chain(&attributed.aliases).find_map(|form| self.owner(form));
             owners.push(owner);
             let Some(owner) = owner else { continue };
             let person = &mut people[owner].1;
-            person.mentions += found.mentions;
-            person.lines += found.lines;
+            person.mentions += attributed.mentions;
+            person.lines += attributed.lines;
             if self.people[owner].gender.is_none() && person.gender == Gender::Unknown {
-                person.gender = found.gender;
+                person.gender = attributed.gender;
             }
-            for form in std::iter::once(&found.name).chain(&found.aliases) {
-                let narrates = NARRATOR.contains(&form.as_str());
-                if (narrates || self.open(owner) && self.owner(form).is_none_or(|other| other == owner))
+            for form in std::iter::once(&attributed.name).chain(&attributed.aliases) {
+                let is_narrator = NARRATOR.contains(&form.as_str());
+                if (is_narrator || self.accepts_aliases(owner) && self.owner(form).is_none_or(|other| other == owner))
                     && key(form) != key(&person.name)
                     && !person.aliases.contains(form)
                 {
@@ -226,10 +226,10 @@ impl KnownCharacters {
             }
         }
         people.sort_by(|(_, a), (_, b)| compare_people(a, b));
-        let places: BTreeMap<usize, usize> =
-            people.iter().enumerate().map(|(place, &(given, _))| (given, place)).collect();
+        let positions: BTreeMap<usize, usize> =
+            people.iter().enumerate().map(|(position, &(index, _))| (index, position)).collect();
         for quotation in &mut attribution.quotations {
-            quotation.speaker = quotation.speaker.and_then(|speaker| owners[speaker]).map(|owner| places[&owner]);
+            quotation.speaker = quotation.speaker.and_then(|speaker| owners[speaker]).map(|owner| positions[&owner]);
             if quotation.speaker.is_none() {
                 quotation.kind = None;
                 quotation.confidence = 0.0;
@@ -250,9 +250,9 @@ pub(super) struct KnownPhrases {
 
 impl KnownPhrases {
     /// Collects the names to search for. Names that are role nouns are left to the role rules.
-    pub(super) fn new(given: &KnownCharacters) -> Self {
+    pub(super) fn new(known_characters: &KnownCharacters) -> Self {
         let mut phrases = Self::default();
-        for form in given.fresh() {
+        for form in known_characters.names_to_find() {
             let words: Vec<(String, bool)> = form
                 .split_whitespace()
                 .map(|word| {
@@ -274,12 +274,12 @@ impl KnownPhrases {
     /// Returns the length in words of the longest name that begins with `first`, 0 if none. `word` returns the
     /// lower-case word at an offset from there, with whether it is capitalised.
     pub(super) fn length<'a>(&self, first: &str, word: impl Fn(usize) -> Option<(&'a str, bool)>) -> usize {
-        let fits = |words: &&Vec<(String, bool)>| {
-            words.iter().enumerate().all(|(place, (text, capital))| {
-                word(place).is_some_and(|(found, upper)| found == text && (upper || !capital))
+        let matches = |words: &&Vec<(String, bool)>| {
+            words.iter().enumerate().all(|(offset, (text, capital))| {
+                word(offset).is_some_and(|(text_word, upper)| text_word == text && (upper || !capital))
             })
         };
-        self.list.get(first).into_iter().flatten().filter(fits).map(Vec::len).max().unwrap_or(0)
+        self.list.get(first).into_iter().flatten().filter(matches).map(Vec::len).max().unwrap_or(0)
     }
 }
 
@@ -309,10 +309,10 @@ mod tests {
         assert_eq!(aliases.faults(), []);
         let attribution = attribute_with(text, language, false, aliases);
         let mut names: Vec<&str> = attribution.people.iter().map(|person| person.name.as_str()).collect();
-        let mut wanted: Vec<&str> = aliases.people.iter().map(|person| person.name.as_str()).collect();
+        let mut listed: Vec<&str> = aliases.people.iter().map(|person| person.name.as_str()).collect();
         names.sort_unstable();
-        wanted.sort_unstable();
-        assert_eq!(names, wanted, "only listed characters are reported");
+        listed.sort_unstable();
+        assert_eq!(names, listed, "only listed characters are reported");
         let mut lines = Vec::new();
         for quotation in &attribution.quotations {
             assert_eq!(quotation.speaker.is_none(), quotation.kind.is_none());
@@ -327,7 +327,7 @@ mod tests {
     }
 
     /// Returns the character with a name.
-    fn of<'a>(aliases: &'a mut Aliases, name: &str) -> &'a mut KnownCharacter {
+    fn character_named<'a>(aliases: &'a mut Aliases, name: &str) -> &'a mut KnownCharacter {
         aliases
             .people
             .iter_mut()
@@ -338,12 +338,12 @@ mod tests {
     #[test]
     fn applying_the_generated_aliases_changes_nothing() {
         for (language, text) in [(Language::En, EN), (Language::Zh, ZH)] {
-            let plain = attribute(text, language, false);
-            assert_eq!(attribute_with(text, language, false, &Aliases::of(&plain)), plain);
+            let by_rule = attribute(text, language, false);
+            assert_eq!(attribute_with(text, language, false, &Aliases::of(&by_rule)), by_rule);
             // The order of the list makes no difference.
-            let mut turned = Aliases::of(&plain);
-            turned.people.reverse();
-            assert_eq!(attribute_with(text, language, false, &turned), plain);
+            let mut reversed = Aliases::of(&by_rule);
+            reversed.people.reverse();
+            assert_eq!(attribute_with(text, language, false, &reversed), by_rule);
         }
     }
 
@@ -360,26 +360,26 @@ mod tests {
             for person in &mut aliases.people {
                 person.aliases.as_mut().expect("`Aliases::of` lists every alias").retain(|alias| alias != other);
             }
-            *of(&mut aliases, one) = known(name, Some(&[one, other]));
+            *character_named(&mut aliases, one) = known(name, Some(&[one, other]));
             assert_eq!(lines(text, language, &aliases, name), expected);
         }
     }
 
     #[test]
     fn split_characters_divide_quotations() {
-        for (language, text, whole, part, lines_of) in [
+        for (language, text, full_name, short_name, lines_of) in [
             (Language::En, EN, "Captain Hale", "Hale", ["One Five", "Three"]),
             (Language::En, &EN.replace("the innkeeper", "Ann"), "Ruth Hallow", "Ruth", ["Six", "Two"]),
             (Language::Zh, ZH, "孟秋云", "秋云", ["二 七", "四"]),
         ] {
             let mut aliases = aliases(text, language);
-            of(&mut aliases, whole)
+            character_named(&mut aliases, full_name)
                 .aliases
                 .as_mut()
                 .expect("`Aliases::of` lists every alias")
-                .retain(|alias| alias != part);
-            aliases.people.push(known(part, Some(&[])));
-            for (name, expected) in [whole, part].into_iter().zip(lines_of) {
+                .retain(|alias| alias != short_name);
+            aliases.people.push(known(short_name, Some(&[])));
+            for (name, expected) in [full_name, short_name].into_iter().zip(lines_of) {
                 assert_eq!(lines(text, language, &aliases, name), expected, "{name}");
             }
         }
@@ -401,15 +401,18 @@ mod tests {
             (Language::Zh, ZH, "老者", "五 九", ("江守田", "一 三 六")),
         ] {
             let mut aliases = aliases(text, language);
-            let own = lines(text, language, &aliases, name);
-            assert!(expected.split(' ').all(|line| own.contains(line)), "{name}: {own}; {aliases:?}");
+            let lines_before = lines(text, language, &aliases, name);
+            assert!(expected.split(' ').all(|line| lines_before.contains(line)), "{name}: {lines_before}; {aliases:?}");
             aliases.people.retain(|person| person.name != name);
-            assert_eq!(lines(text, language, &aliases, "-"), own);
+            assert_eq!(lines(text, language, &aliases, "-"), lines_before);
             assert_eq!(lines(text, language, &aliases, others.0), others.1);
             // An alias can also be left out by itself.
             let mut aliases = crate::attribution::known_characters::tests::aliases(text, language);
-            let Some(alias) =
-                of(&mut aliases, others.0).aliases.as_mut().expect("`Aliases::of` lists every alias").pop()
+            let Some(alias) = character_named(&mut aliases, others.0)
+                .aliases
+                .as_mut()
+                .expect("`Aliases::of` lists every alias")
+                .pop()
             else {
                 continue;
             };
@@ -439,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_the_rules_miss_is_found() {
+    fn a_listed_name_that_the_rules_miss_is_found() {
         for (language, text, name, line) in [
             (Language::En, "“One,” said peg.\n\n“Two,” said Ruth.\n", "peg", "One"),
             (Language::Zh, "那灯花道：“一。”\n\n灯花道：“二。”\n", "那灯花", "一"),
@@ -452,18 +455,22 @@ mod tests {
     }
 
     #[test]
-    fn without_aliases_the_rules_find_them() {
+    fn the_rules_find_aliases_that_are_unset() {
         for (language, text, name, expected) in [
             (Language::En, &*EN.replace("the innkeeper", "Ann"), "Captain Hale", "One Three Five"),
             (Language::Zh, ZH, "孟秋云", "二 四 七"),
         ] {
-            let open = Aliases { people: vec![known(name, None)], ..Aliases::default() };
-            assert_eq!(lines(text, language, &open, name), expected);
-            assert_eq!(attribute_with(text, language, false, &open).people[0].aliases.len(), 1);
-            let closed = Aliases { people: vec![known(name, Some(&[]))], ..Aliases::default() };
-            assert_ne!(lines(text, language, &closed, name), expected);
-            let stranger = Aliases { people: vec![known("Ishmael", None), known(name, None)], ..Aliases::default() };
-            assert_eq!(stranger.missing(&attribute_with(text, language, false, &stranger)), ["Ishmael"]);
+            let unset = Aliases { people: vec![known(name, None)], ..Aliases::default() };
+            assert_eq!(lines(text, language, &unset, name), expected);
+            assert_eq!(attribute_with(text, language, false, &unset).people[0].aliases.len(), 1);
+            let empty = Aliases { people: vec![known(name, Some(&[]))], ..Aliases::default() };
+            assert_ne!(lines(text, language, &empty, name), expected);
+            let with_unknown_name =
+                Aliases { people: vec![known("Ishmael", None), known(name, None)], ..Aliases::default() };
+            assert_eq!(
+                with_unknown_name.missing(&attribute_with(text, language, false, &with_unknown_name)),
+                ["Ishmael"]
+            );
         }
     }
 
@@ -491,7 +498,7 @@ mod tests {
     }
 
     #[test]
-    fn the_list_names_the_narrator() {
+    fn the_list_can_name_the_narrator() {
         for (language, text, name, expected) in [
             (
                 Language::En,
@@ -509,11 +516,11 @@ mod tests {
     }
 
     #[test]
-    fn a_play_is_corrected_too() {
+    fn corrections_apply_to_scripts() {
         let play = "INT. ROOM\n\nRUTH\nOne.\n\nMISS HALLOW\nTwo.\n\nCHORUS\nThree.\n";
         let mut aliases = Aliases::of(&attribute(play, Language::En, true));
         aliases.people.retain(|person| person.name == "Ruth");
-        of(&mut aliases, "Ruth")
+        character_named(&mut aliases, "Ruth")
             .aliases
             .as_mut()
             .expect("`Aliases::of` lists every alias")
@@ -525,7 +532,7 @@ mod tests {
     }
 
     #[test]
-    fn accepts_any_alias_list() {
+    fn any_alias_list_is_accepted() {
         let odd = ["", " ", "the", "I", "我", "Hale Hale", "the Rat", "江", "老者", "。", "a.b"];
         let people = odd.map(|name| known(name, (name.len() % 2 == 0).then_some(&odd))).to_vec();
         let ignore = vec!["Hale".to_owned(), String::new()];

@@ -16,7 +16,7 @@ mod script;
 mod speakers;
 mod words;
 
-pub(crate) use person_filter::{is_word, names_somebody, surname_before_call};
+pub(crate) use person_filter::{is_common_word, may_name_person, surname_before_title};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -158,15 +158,24 @@ pub fn attribute(text: &str, language: Language, script: bool) -> Attribution {
 #[must_use]
 pub fn attribute_with(text: &str, language: Language, script: bool, aliases: &Aliases) -> Attribution {
     let chars: Vec<char> = text.chars().collect();
-    let plain = attribute_chars(&chars, language, script, &KnownCharacters::default());
-    if Aliases::of(&plain) == *aliases {
-        return plain;
+    let by_rule = attribute_chars(&chars, language, script, &KnownCharacters::default());
+    if Aliases::of(&by_rule) == *aliases {
+        return by_rule;
     }
-    let given = KnownCharacters::new(aliases, &plain);
-    given.close(if script { plain } else { attribute_chars(&chars, language, script, &given) })
+    let known_characters = KnownCharacters::new(aliases, &by_rule);
+    known_characters.restrict(if script {
+        by_rule
+    } else {
+        attribute_chars(&chars, language, script, &known_characters)
+    })
 }
 
-fn attribute_chars(chars: &[char], language: Language, script: bool, given: &KnownCharacters) -> Attribution {
+fn attribute_chars(
+    chars: &[char],
+    language: Language,
+    script: bool,
+    known_characters: &KnownCharacters,
+) -> Attribution {
     if script {
         return script::read(chars);
     }
@@ -174,18 +183,18 @@ fn attribute_chars(chars: &[char], language: Language, script: bool, given: &Kno
     let mut spans = quotations::quotations(chars, &paragraphs, language);
     quotations::letters::mark_written(chars, &paragraphs, &mut spans, language);
     let (cast, found) = match language {
-        Language::En => english::attribute(chars, &paragraphs, &spans, given),
-        Language::Zh => chinese::attribute(chars, &paragraphs, &spans, given),
+        Language::En => english::attribute(chars, &paragraphs, &spans, known_characters),
+        Language::Zh => chinese::attribute(chars, &paragraphs, &spans, known_characters),
     };
     let letters = spans.iter().filter(|span| span.written);
-    let letters = letters.map(|span| Letter { start: number(span.start), end: number(span.end) }).collect();
+    let letters = letters.map(|span| Letter { start: to_u32(span.start), end: to_u32(span.end) }).collect();
     let quotations = spans
         .iter()
         .zip(found)
         .filter(|(span, _)| !span.written)
         .map(|(span, found)| Quotation {
-            start: number(span.start),
-            end: number(span.end),
+            start: to_u32(span.start),
+            end: to_u32(span.end),
             text: flatten(&chars[span.start..span.end]),
             speaker: found.speaker,
             kind: found.kind,
@@ -224,7 +233,7 @@ pub fn json_lines<'a>(attribution: &'a Attribution, book: &'a str) -> impl Itera
 }
 
 /// Converts an offset to the type used in records.
-fn number(offset: usize) -> u32 {
+fn to_u32(offset: usize) -> u32 {
     u32::try_from(offset).expect("a book has fewer than 2^32 characters")
 }
 
@@ -238,9 +247,9 @@ fn flatten(chars: &[char]) -> String {
             gap = true;
             continue;
         }
-        if let Some(before) = last
+        if let Some(previous) = last
             && gap
-            && !(wide(before) && wide(c))
+            && !(is_full_width(previous) && is_full_width(c))
         {
             line.push(' ');
         }
@@ -252,7 +261,7 @@ fn flatten(chars: &[char]) -> String {
 }
 
 /// Whether a character is full-width: a Chinese character or its punctuation.
-const fn wide(c: char) -> bool {
+const fn is_full_width(c: char) -> bool {
     matches!(c as u32, 0x2E80..=0x9FFF | 0xF900..=0xFAFF | 0xFE30..=0xFE4F | 0xFF00..=0xFF60 | 0x20000..=0x3FFFF)
 }
 
@@ -267,14 +276,14 @@ mod tests {
         assert_eq!(found, expected.iter().map(|(_, kind)| *kind).collect::<Vec<_>>(), "{:?}", attribution.people);
         for (quotation, (name, _)) in attribution.quotations.iter().zip(expected) {
             let person = quotation.speaker.map(|speaker| &attribution.people[speaker]);
-            let called =
+            let has_name =
                 person.is_some_and(|person| person.name == *name || person.aliases.iter().any(|alias| alias == name));
-            assert!(called, "`{}`: expected {name}, found {person:?}", quotation.text);
+            assert!(has_name, "`{}`: expected {name}, found {person:?}", quotation.text);
         }
     }
 
     #[test]
-    fn names_english_speakers_by_tag_pronoun_and_turn() {
+    fn english_speakers_follow_from_tags_pronouns_and_turns() {
         let text = "“Is the tide out?” asked Mrs. Hallow.\n\n“It is,” said Mr. Hallow. He looked at the wall, and shook his head.\n\n\
                     “Then we are late.”\n\n“Very,” he said.\n\n“Whose fault is that?” she cried.\n";
         check(
@@ -295,19 +304,19 @@ mod tests {
         let text = "Ruth Hallow came in first. Ruth smiled. “Here,” said Ruth.\n\n“Where?” asked Miss Ruth’s brother, Tom Hallow. Tom laughed.\n\n\
                     “There,” said Tom.\n";
         let attribution = attribute(text, Language::En, false);
-        let of = |name: &str| {
+        let person_named = |name: &str| {
             attribution
                 .people
                 .iter()
                 .position(|person| person.name == name || person.aliases.iter().any(|alias| alias == name))
         };
-        assert_eq!(of("Ruth"), of("Ruth Hallow"));
-        assert_eq!(of("Tom"), of("Tom Hallow"));
-        assert_ne!(of("Ruth"), of("Tom"));
+        assert_eq!(person_named("Ruth"), person_named("Ruth Hallow"));
+        assert_eq!(person_named("Tom"), person_named("Tom Hallow"));
+        assert_ne!(person_named("Ruth"), person_named("Tom"));
     }
 
     #[test]
-    fn names_chinese_speakers_in_both_scripts() {
+    fn chinese_speakers_are_found_in_both_scripts() {
         let simplified = "江守田道：“潮退了没有？”\n\n“退了。”孟秋云说，“石头都露出来了。”\n\n“那就走罢。”\n\n江守田又问：“船呢？”孟秋云笑道：“在后头。”\n";
         let expected = [
             ("江守田", Some(QuotationKind::Explicit)),
@@ -324,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn prints_a_line_per_person_and_quotation() {
+    fn json_lines_hold_each_person_and_quotation() {
         let attribution = attribute("“Sit,” said Mr. Hallow.\n", Language::En, false);
         let lines: Vec<String> = json_lines(&attribution, "tide").map(|line| line.to_string()).collect();
         assert_eq!(
@@ -337,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn accepts_empty_and_broken_text() {
+    fn empty_and_broken_text_is_accepted() {
         for text in ["", "\n\n", "“", "“”", "”", "\"", "：“", "道：", "‘’Tis", "Mr.", "A.\r\n\r\n“", "我道：“"]
         {
             for language in Language::ALL {

@@ -2,8 +2,26 @@
 //!
 //! Chapters are not found here: a heading is only marked as a border.
 
-use super::{Paragraph, number};
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use super::{Paragraph, to_u32};
 use crate::text::{Shape, paragraph_starts};
+
+/// Words of headings, from the TOML file beside this module.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HeadingWords {
+    chinese_numerals: String,
+    chinese_headings: BTreeSet<String>,
+    chinese_units: String,
+    english_headings: BTreeSet<String>,
+}
+
+static HEADINGS: LazyLock<HeadingWords> =
+    LazyLock::new(|| toml::from_str(include_str!("paragraphs.toml")).expect("the word lists are embedded and tested"));
 
 /// Returns the paragraphs of a book in order, without surrounding whitespace.
 pub(super) fn paragraphs(chars: &[char]) -> Vec<Paragraph> {
@@ -14,22 +32,22 @@ pub(super) fn paragraphs(chars: &[char]) -> Vec<Paragraph> {
         let head = line.iter().take_while(|c| c.is_whitespace()).count();
         if head < line.len() {
             let tail = line.iter().rev().take_while(|c| c.is_whitespace()).count();
-            let end = number(offset + line.len() - tail);
+            let end = to_u32(offset + line.len() - tail);
             match paragraphs.last_mut() {
                 Some(paragraph) if !is_start => paragraph.end = end,
-                _ => paragraphs.push(Paragraph { start: number(offset + head), end, border: false }),
+                _ => paragraphs.push(Paragraph { start: to_u32(offset + head), end, border: false }),
             }
         }
         offset += line.len() + 1;
     }
     for paragraph in &mut paragraphs {
-        paragraph.border = border(&chars[paragraph.start as usize..paragraph.end as usize]);
+        paragraph.border = is_border(&chars[paragraph.start as usize..paragraph.end as usize]);
     }
     paragraphs
 }
 
 /// Whether a paragraph separates scenes: a line of stars, a rule, or a heading.
-pub(super) fn border(chars: &[char]) -> bool {
+pub(super) fn is_border(chars: &[char]) -> bool {
     if chars.len() > 80 {
         return false;
     }
@@ -42,40 +60,25 @@ pub(super) fn border(chars: &[char]) -> bool {
     if line.starts_with('#') || line.starts_with('.') && line[1..].starts_with(char::is_uppercase) {
         return true;
     }
-    heading_zh(&line) || heading_en(&line)
+    is_chinese_heading(&line) || is_english_heading(&line)
 }
 
-fn heading_zh(line: &str) -> bool {
-    const NUMERALS: &str = "一二三四五六七八九十百千零〇两兩廿卅上中下0123456789";
-    if line.chars().all(|c| NUMERALS.contains(c)) && line.chars().count() < 5 {
+fn is_chinese_heading(line: &str) -> bool {
+    let is_numeral = |c: char| HEADINGS.chinese_numerals.contains(c);
+    if line.chars().all(is_numeral) && line.chars().count() < 5 {
         return true;
     }
-    if ["楔子", "引子", "序", "序章", "序言", "尾声", "尾聲", "后记", "後記", "前言"].contains(&line)
-    {
+    if HEADINGS.chinese_headings.contains(line) {
         return true;
     }
     let Some(rest) = line.strip_prefix('第') else { return false };
-    let number = rest.chars().take_while(|&c| NUMERALS.contains(c)).count();
-    number > 0
-        && rest.chars().nth(number).is_some_and(|c| "章回节節卷部集幕场場篇".contains(c))
+    let digits = rest.chars().take_while(|&c| is_numeral(c)).count();
+    digits > 0
+        && rest.chars().nth(digits).is_some_and(|c| HEADINGS.chinese_units.contains(c))
         && line.chars().count() < 50
 }
 
-fn heading_en(line: &str) -> bool {
-    const WORDS: [&str; 12] = [
-        "chapter",
-        "part",
-        "book",
-        "volume",
-        "act",
-        "scene",
-        "letter",
-        "prologue",
-        "epilogue",
-        "preface",
-        "introduction",
-        "contents",
-    ];
+fn is_english_heading(line: &str) -> bool {
     if line.contains(['“', '"', '‘', '?']) {
         return false;
     }
@@ -83,7 +86,7 @@ fn heading_en(line: &str) -> bool {
     let first = words.next().unwrap_or_default();
     let roman = |word: &str| !word.is_empty() && word.chars().all(|c| "IVXLC".contains(c));
     let second = words.next();
-    if WORDS.contains(&first.to_lowercase().as_str()) {
+    if HEADINGS.english_headings.contains(&first.to_lowercase()) {
         return second.is_none_or(|word| {
             roman(word)
                 || word.starts_with(|c: char| c.is_ascii_digit())
@@ -167,19 +170,19 @@ mod tests {
                 let lines: Vec<String> = paragraphs.iter().map(|paragraph| wrap(paragraph, indent)).collect();
                 lines.join(between)
             };
-            let ways = [
+            let layouts = [
                 paragraphs.join("\n\n"),
                 paragraphs.join("\n"),
                 joined("", "\n\n").replace('\n', "\r\n"),
                 joined(indents[0], "\n"),
                 joined(indents[1], "\n"),
             ];
-            for way in ways {
+            for layout in layouts {
                 let found: Vec<String> =
-                    split(&way).into_iter().map(|(paragraph, _)| paragraph.split_whitespace().collect()).collect();
+                    split(&layout).into_iter().map(|(paragraph, _)| paragraph.split_whitespace().collect()).collect();
                 let expected: Vec<String> =
                     paragraphs.iter().map(|paragraph| paragraph.split_whitespace().collect()).collect();
-                assert_eq!(found, expected, "{way}");
+                assert_eq!(found, expected, "{layout}");
             }
         }
     }

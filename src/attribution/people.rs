@@ -9,14 +9,14 @@ use super::{Attribution, Gender, Paragraph, Person, Quotation};
 pub(super) struct CharacterDraft {
     /// Name forms with their counts in the book.
     pub(super) forms: BTreeMap<String, u32>,
-    /// The main name if decided; else [`CharacterDraft::fullest`] chooses it.
+    /// The main name if decided; else [`CharacterDraft::main_name`] chooses it.
     pub(super) name: Option<String>,
     /// Count of feminine evidence.
     pub(super) female: u32,
     /// Count of masculine evidence.
     pub(super) male: u32,
     /// Gender from a title or kinship noun; pronoun counts do not overrule it.
-    pub(super) fixed: Option<Gender>,
+    pub(super) known_gender: Option<Gender>,
     /// Whether the character is known only by a role noun.
     pub(super) role: bool,
     /// Index into the known characters, if it is one of them.
@@ -26,12 +26,12 @@ pub(super) struct CharacterDraft {
 }
 
 /// Score for a character to whom a role noun certainly refers.
-pub(super) const SURE: f32 = 12.0;
+pub(super) const CERTAIN_SCORE: f32 = 12.0;
 
 impl CharacterDraft {
     /// Returns the gender, where the evidence is clear.
     pub(super) fn gender(&self) -> Gender {
-        if let Some(gender) = self.fixed {
+        if let Some(gender) = self.known_gender {
             return gender;
         }
         if self.female > self.male * 2 && self.female > 1 {
@@ -58,7 +58,7 @@ impl CharacterDraft {
 
     /// Returns the form with the most words among those used at least a tenth as often as the most frequent one. Among
     /// forms of equally many words, the most frequent one wins in Latin script, the longest in others.
-    pub(super) fn fullest(&self) -> String {
+    pub(super) fn main_name(&self) -> String {
         if let Some(name) = &self.name {
             return name.clone();
         }
@@ -103,7 +103,7 @@ pub(super) fn finish(
         .enumerate()
         .filter(|(id, draft)| lines[*id] > 0 || (!draft.role && draft.mentions() > 0))
         .map(|(id, draft)| {
-            let name = draft.fullest();
+            let name = draft.main_name();
             let mut forms: Vec<(&String, &u32)> = draft.forms.iter().filter(|(form, _)| **form != name).collect();
             forms.sort_by_key(|&(form, count)| (std::cmp::Reverse(*count), form));
             let aliases = forms.into_iter().map(|(form, _)| form.clone()).collect();
@@ -112,9 +112,10 @@ pub(super) fn finish(
         })
         .collect();
     people.sort_by(|(_, a), (_, b)| compare_people(a, b));
-    let places: BTreeMap<usize, usize> = people.iter().enumerate().map(|(place, &(id, _))| (id, place)).collect();
+    let positions: BTreeMap<usize, usize> =
+        people.iter().enumerate().map(|(position, &(id, _))| (id, position)).collect();
     for quotation in &mut quotations {
-        quotation.speaker = quotation.speaker.map(|id| places[&id]);
+        quotation.speaker = quotation.speaker.map(|id| positions[&id]);
     }
     let people = people.into_iter().map(|(_, person)| person).collect();
     Attribution { people, quotations, letters: Vec::new(), paragraphs }

@@ -32,17 +32,17 @@ pub(super) struct Turn {
     pub(super) end: usize,
     pub(super) cue: SpeakerCue,
     /// Gender of a pronoun that acts beside the speech without a speech verb.
-    pub(super) acts: Gender,
+    pub(super) actor_gender: Gender,
     /// Gender of the person addressed as `sir` or `madam` in the speech.
-    pub(super) hears: Gender,
+    pub(super) addressee_gender: Gender,
     /// Scores of candidates; negative scores count against them.
     pub(super) weights: Weights,
     /// Whether a conversation begins here.
-    pub(super) fresh: bool,
+    pub(super) starts_conversation: bool,
     /// Score for the speaker of the turn before; negative where a new paragraph suggests a change of speaker.
-    pub(super) same: f32,
+    pub(super) repeat_score: f32,
     /// Score for the speaker two turns before.
-    pub(super) alternate: f32,
+    pub(super) alternation_score: f32,
 }
 
 /// Scores of candidates; a candidate may occur several times. A long book has millions of entries, so each is kept
@@ -52,7 +52,7 @@ pub(super) struct Weights(Vec<(u32, f32)>);
 
 impl Weights {
     pub(super) fn push(&mut self, (person, weight): (usize, f32)) {
-        self.0.push((super::number(person), weight));
+        self.0.push((super::to_u32(person), weight));
     }
 
     pub(super) fn append(&mut self, other: &mut Self) {
@@ -66,23 +66,23 @@ impl Weights {
     /// Replaces each candidate by another.
     pub(super) fn replace(&mut self, other: impl Fn(usize) -> usize) {
         for (person, _) in &mut self.0 {
-            *person = super::number(other(*person as usize));
+            *person = super::to_u32(other(*person as usize));
         }
     }
 }
 
 impl Extend<(usize, f32)> for Weights {
     fn extend<I: IntoIterator<Item = (usize, f32)>>(&mut self, people: I) {
-        self.0.extend(people.into_iter().map(|(person, weight)| (super::number(person), weight)));
+        self.0.extend(people.into_iter().map(|(person, weight)| (super::to_u32(person), weight)));
     }
 }
 
 impl Turn {
     /// Makes the turn the first of a conversation, so that earlier speakers count for little.
-    pub(super) const fn begin(&mut self) {
-        self.fresh = true;
-        self.same = -0.3;
-        self.alternate = 0.0;
+    pub(super) const fn start_conversation(&mut self) {
+        self.starts_conversation = true;
+        self.repeat_score = -0.3;
+        self.alternation_score = 0.0;
     }
 }
 
@@ -95,16 +95,16 @@ pub(super) struct SpeakerDecision {
 }
 
 /// Maximum number of candidates in a conversation, unless more are named.
-const WIDEST: usize = 10;
+const MAX_CANDIDATES: usize = 10;
 /// Penalty for candidates whose gender contradicts `sir` or `madam` in the turn before; half for the turn after.
-const POLITE: f32 = 1.5;
+const ADDRESS_PENALTY: f32 = 1.5;
 /// Score of a candidate that is ruled out.
-const NEVER: f32 = -40.0;
+const RULED_OUT: f32 = -40.0;
 
 /// After this many turns, a conversation is cut after the next turn that names its speaker.
-pub(super) const LONGEST: usize = 30;
+pub(super) const SOFT_WINDOW: usize = 30;
 /// After this many turns, a conversation is cut in any case.
-const UTMOST: usize = 60;
+const MAX_WINDOW: usize = 60;
 
 /// Finds the speakers of all turns. `genders` is indexed by character.
 pub(super) fn decide_speakers(turns: &[Turn], genders: &[Gender]) -> Vec<SpeakerDecision> {
@@ -113,13 +113,14 @@ pub(super) fn decide_speakers(turns: &[Turn], genders: &[Gender]) -> Vec<Speaker
     while start < turns.len() {
         let mut end = start + 1;
         // A short window keeps the candidates to the characters present, and the cost linear in the length of the book.
-        while end < turns.len() && !turns[end].fresh && end - start < UTMOST {
-            if end - start >= LONGEST && matches!(turns[end - 1].cue, SpeakerCue::Named(_)) {
+        while end < turns.len() && !turns[end].starts_conversation && end - start < MAX_WINDOW {
+            if end - start >= SOFT_WINDOW && matches!(turns[end - 1].cue, SpeakerCue::Named(_)) {
                 break;
             }
             end += 1;
         }
-        let carried = if turns[start].fresh { &[][..] } else { &decisions[start.saturating_sub(2)..start] };
+        let carried =
+            if turns[start].starts_conversation { &[][..] } else { &decisions[start.saturating_sub(2)..start] };
         let before: Vec<Option<usize>> = carried.iter().map(|decision| decision.speaker).collect();
         decode(&turns[start..end], &before, genders, &mut decisions);
         start = end;
@@ -150,7 +151,7 @@ fn candidates(turns: &[Turn], before: &[Option<usize>]) -> Vec<usize> {
     people.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     // Candidates that are named as speakers all stay.
     let named = people.iter().filter(|(_, total)| *total >= 30.0).count();
-    people.truncate(WIDEST.max(named));
+    people.truncate(MAX_CANDIDATES.max(named));
     people.into_iter().map(|(person, _)| person).collect()
 }
 
@@ -159,22 +160,22 @@ fn emissions(turn: &Turn, people: &[usize], genders: &[Gender]) -> Vec<f32> {
     let mut scores: Vec<f32> = people
         .iter()
         .map(|&person| {
-            let wanted = match turn.cue {
-                SpeakerCue::Named(named) => return if named == person { 0.0 } else { NEVER },
-                SpeakerCue::Role(gender, own) => {
-                    if own == person {
+            let required_gender = match turn.cue {
+                SpeakerCue::Named(named) => return if named == person { 0.0 } else { RULED_OUT },
+                SpeakerCue::Role(gender, role_character) => {
+                    if role_character == person {
                         return -0.4;
                     }
                     gender
                 }
                 SpeakerCue::Pronoun(gender) => gender,
-                SpeakerCue::Several => return NEVER,
-                SpeakerCue::None => turn.acts,
+                SpeakerCue::Several => return RULED_OUT,
+                SpeakerCue::None => turn.actor_gender,
             };
-            match (wanted, genders[person]) {
+            match (required_gender, genders[person]) {
                 (Gender::Unknown, _) => 0.0,
                 (_, Gender::Unknown) => -1.0,
-                (wanted, gender) if wanted == gender => 0.0,
+                (required_gender, gender) if required_gender == gender => 0.0,
                 _ => -9.0,
             }
         })
@@ -186,34 +187,34 @@ fn emissions(turn: &Turn, people: &[usize], genders: &[Gender]) -> Vec<f32> {
             }
         }
     }
-    scores.push(if matches!(turn.cue, SpeakerCue::Named(_)) { NEVER } else { -4.0 });
+    scores.push(if matches!(turn.cue, SpeakerCue::Named(_)) { RULED_OUT } else { -4.0 });
     scores
 }
 
 /// Lowers the scores of candidates whose gender contradicts `sir` or `madam` in the turn before or after.
 fn score_answers(turns: &[Turn], people: &[usize], genders: &[Gender], emissions: &mut [Vec<f32>]) {
-    for (i, turn) in turns.iter().enumerate().filter(|(_, turn)| turn.hears != Gender::Unknown) {
-        for (other, weight) in [(i + 1, POLITE), (i.wrapping_sub(1), POLITE * 0.5)] {
+    for (i, turn) in turns.iter().enumerate().filter(|(_, turn)| turn.addressee_gender != Gender::Unknown) {
+        for (other, weight) in [(i + 1, ADDRESS_PENALTY), (i.wrapping_sub(1), ADDRESS_PENALTY * 0.5)] {
             let Some(scores) = emissions.get_mut(other).filter(|_| turns[other].cue == SpeakerCue::None) else {
                 continue;
             };
             for (score, &person) in scores.iter_mut().zip(people) {
-                let unlike = genders[person] != Gender::Unknown && genders[person] != turn.hears;
-                *score -= if unlike { weight } else { 0.0 };
+                let contradicts = genders[person] != Gender::Unknown && genders[person] != turn.addressee_gender;
+                *score -= if contradicts { weight } else { 0.0 };
             }
         }
     }
 }
 
 /// Returns the transition score of a speaker, given the speakers of the two turns before.
-fn transition(turn: &Turn, before: Option<usize>, last: Option<usize>, now: usize, nobody: usize) -> f32 {
-    if now == nobody {
+fn transition(turn: &Turn, before: Option<usize>, last: Option<usize>, current: usize, unknown_speaker: usize) -> f32 {
+    if current == unknown_speaker {
         return 0.0;
     }
-    if last == Some(now) {
-        turn.same
-    } else if before == Some(now) {
-        turn.alternate
+    if last == Some(current) {
+        turn.repeat_score
+    } else if before == Some(current) {
+        turn.alternation_score
     } else {
         0.0
     }
@@ -221,47 +222,49 @@ fn transition(turn: &Turn, before: Option<usize>, last: Option<usize>, now: usiz
 
 fn decode(turns: &[Turn], before: &[Option<usize>], genders: &[Gender], decisions: &mut Vec<SpeakerDecision>) {
     let people = candidates(turns, before);
-    let nobody = people.len();
-    let width = nobody + 1;
+    let unknown_speaker = people.len();
+    let width = unknown_speaker + 1;
     let mut emissions: Vec<Vec<f32>> = turns.iter().map(|turn| emissions(turn, &people, genders)).collect();
     score_answers(turns, &people, genders, &mut emissions);
-    // A state is a pair (previous speaker, current speaker); `nobody` precedes the first turn.
+    // A state is a pair (previous speaker, current speaker); `unknown_speaker` precedes the first turn.
     let mut scores = vec![f32::NEG_INFINITY; width * width];
-    let place = |back: usize| {
-        let person = before.len().checked_sub(back).and_then(|at| before[at]);
-        person.and_then(|person| people.iter().position(|&other| other == person)).unwrap_or(nobody)
+    let candidate_before = |distance: usize| {
+        let person = before.len().checked_sub(distance).and_then(|at| before[at]);
+        person.and_then(|person| people.iter().position(|&other| other == person)).unwrap_or(unknown_speaker)
     };
-    let (last, earlier) = (place(1), place(2));
-    for now in 0..width {
-        scores[last * width + now] = emissions[0][now] + transition(&turns[0], Some(earlier), Some(last), now, nobody);
+    let (last, earlier) = (candidate_before(1), candidate_before(2));
+    for current in 0..width {
+        scores[last * width + current] =
+            emissions[0][current] + transition(&turns[0], Some(earlier), Some(last), current, unknown_speaker);
     }
-    let mut back: Vec<Vec<u16>> = Vec::with_capacity(turns.len());
+    let mut back_pointers: Vec<Vec<u16>> = Vec::with_capacity(turns.len());
     for (i, turn) in turns.iter().enumerate().skip(1) {
         let mut next = vec![f32::NEG_INFINITY; width * width];
         let mut from = vec![0_u16; width * width];
         for last in 0..width {
-            for now in 0..width {
+            for current in 0..width {
                 let mut best = (f32::NEG_INFINITY, 0);
                 for before in 0..width {
-                    let score = scores[before * width + last] + transition(turn, Some(before), Some(last), now, nobody);
+                    let score = scores[before * width + last]
+                        + transition(turn, Some(before), Some(last), current, unknown_speaker);
                     if score > best.0 {
                         best = (score, before);
                     }
                 }
-                next[last * width + now] = best.0 + emissions[i][now];
-                from[last * width + now] =
+                next[last * width + current] = best.0 + emissions[i][current];
+                from[last * width + current] =
                     u16::try_from(best.1).expect("a window of 60 turns has fewer than 2^16 candidates");
             }
         }
         scores = next;
-        back.push(from);
+        back_pointers.push(from);
     }
     let mut state = (0..width * width).fold(0, |best, state| if scores[state] > scores[best] { state } else { best });
     let mut path = vec![0; turns.len()];
     for i in (0..turns.len()).rev() {
         path[i] = state % width;
         if i > 0 {
-            state = usize::from(back[i - 1][state]) * width + state / width;
+            state = usize::from(back_pointers[i - 1][state]) * width + state / width;
         }
     }
     for (i, turn) in turns.iter().enumerate() {
@@ -278,26 +281,28 @@ fn decision(
     emissions: &[Vec<f32>],
     people: &[usize],
 ) -> SpeakerDecision {
-    let nobody = people.len();
-    let at = |k: usize| path.get(k).copied();
-    let score = |who: usize| {
-        let mut score = emissions[i][who];
+    let unknown_speaker = people.len();
+    let speaker_at = |k: usize| path.get(k).copied();
+    let score = |candidate: usize| {
+        let mut score = emissions[i][candidate];
         if i > 0 {
-            score += transition(turn, i.checked_sub(2).and_then(at), at(i - 1), who, nobody);
+            score +=
+                transition(turn, i.checked_sub(2).and_then(speaker_at), speaker_at(i - 1), candidate, unknown_speaker);
         }
-        if let (Some(next), Some(speaker)) = (turns.get(i + 1), at(i + 1)) {
-            score += transition(next, i.checked_sub(1).and_then(at), Some(who), speaker, nobody);
+        if let (Some(next), Some(speaker)) = (turns.get(i + 1), speaker_at(i + 1)) {
+            score += transition(next, i.checked_sub(1).and_then(speaker_at), Some(candidate), speaker, unknown_speaker);
         }
-        if let (Some(next), Some(speaker)) = (turns.get(i + 2), at(i + 2)) {
-            score += transition(next, Some(who), at(i + 1), speaker, nobody);
+        if let (Some(next), Some(speaker)) = (turns.get(i + 2), speaker_at(i + 2)) {
+            score += transition(next, Some(candidate), speaker_at(i + 1), speaker, unknown_speaker);
         }
         score
     };
     let chosen = path[i];
-    if chosen == nobody {
+    if chosen == unknown_speaker {
         return SpeakerDecision { speaker: None, kind: None, confidence: 0.0 };
     }
-    let other = (0..=nobody).filter(|&who| who != chosen).map(score).fold(f32::NEG_INFINITY, f32::max);
+    let other =
+        (0..=unknown_speaker).filter(|&candidate| candidate != chosen).map(score).fold(f32::NEG_INFINITY, f32::max);
     let margin = 1.0 / (1.0 + (other - score(chosen)).exp());
     let (kind, ceiling) = match turn.cue {
         SpeakerCue::Named(_) => (QuotationKind::Explicit, 0.98),
@@ -320,12 +325,12 @@ mod tests {
             first: 0,
             end: 1,
             cue,
-            acts: Gender::Unknown,
-            hears: Gender::Unknown,
+            actor_gender: Gender::Unknown,
+            addressee_gender: Gender::Unknown,
             weights: Weights::default(),
-            fresh: false,
-            same: -2.5,
-            alternate: 1.0,
+            starts_conversation: false,
+            repeat_score: -2.5,
+            alternation_score: 1.0,
         }
     }
 

@@ -116,18 +116,18 @@ fn statistics(bytes: &[u8]) -> &'static Encoding {
     // No encoding has a line feed inside a character.
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
         if !line.is_ascii() || line.contains(&0x1b) {
-            let left = SAMPLE - sample.len();
-            sample.extend_from_slice(&line[..line.len().min(left)]);
-            if line.len() >= left {
+            let remaining_sample = SAMPLE - sample.len();
+            sample.extend_from_slice(&line[..line.len().min(remaining_sample)]);
+            if line.len() >= remaining_sample {
                 break;
             }
         }
     }
-    let whole = guess(&sample);
+    let whole_sample = guess(&sample);
     let strange = sample.iter().filter(|byte| !byte.is_ascii()).count();
     // One bad byte is enough for the detector to rule out a multi-byte encoding. Text that is not in Latin letters is
     // therefore guessed again block by block.
-    if whole.is_single_byte() && strange * 3 > sample.len() {
+    if whole_sample.is_single_byte() && strange * 3 > sample.len() {
         let mut votes: Vec<(&'static Encoding, usize)> = Vec::new();
         let mut blocks = 0;
         for block in blocks_of(&sample) {
@@ -143,7 +143,7 @@ fn statistics(bytes: &[u8]) -> &'static Encoding {
             return encoding;
         }
     }
-    whole
+    whole_sample
 }
 
 /// Cuts a sample into blocks, at line ends if there are any.

@@ -127,7 +127,7 @@ pub enum ReadError {
     #[error(
         "failed to read {} of `{path}` as books: {count} more {} in a row, the first because {cause}; a book is an object such as \
          {{\"title\": \"…\", \"author\": \"…\", \"content\": \"…\"}}, on its own line or in an array",
-        stretch(*.first, *.last, *.entries),
+        entry_range(*.first, *.last, *.entries),
         if *.count == 1 { "invalid object" } else { "invalid objects" }
     )]
     Lines {
@@ -155,7 +155,7 @@ pub enum ReadError {
 }
 
 /// Formats a range of lines, preceded by the range of objects if given.
-fn stretch(first: usize, last: usize, entries: Option<(usize, usize)>) -> String {
+fn entry_range(first: usize, last: usize, entries: Option<(usize, usize)>) -> String {
     let of = |one: &str, many: &str, first: usize, last: usize| {
         if first == last { format!("{one} {first}") } else { format!("{many} {first} to {last}") }
     };

@@ -56,10 +56,11 @@ pub(super) fn layout(head: &[u8], extension: &str) -> Option<Layout> {
         let lines = matches!(extension, "jsonl" | "ndjson") && !head.is_empty() && !head.contains('\0');
         return lines.then_some(Layout::Lines);
     }
-    let whole = |line: &str| !serde_json::from_str::<serde::de::IgnoredAny>(line).is_err_and(|error| error.is_eof());
+    let is_complete =
+        |line: &str| !serde_json::from_str::<serde::de::IgnoredAny>(line).is_err_and(|error| error.is_eof());
     match head.split_once('\n') {
         _ if head.starts_with('[') => Some(Layout::Objects),
-        Some((line, _)) if !whole(line) => Some(Layout::Objects),
+        Some((line, _)) if !is_complete(line) => Some(Layout::Objects),
         _ => Some(Layout::Lines),
     }
 }

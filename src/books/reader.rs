@@ -48,32 +48,32 @@ impl<R: BufRead + Seek> Iterator for RawBooks<R> {
             return None;
         }
         self.state = State::Read;
-        let begun = match begin(&mut self.source) {
-            Ok(begun) => begun,
+        let start = match read_start(&mut self.source) {
+            Ok(start) => start,
             Err(error) => return Some(Err(self.unreadable(&error))),
         };
         let (_, extension) = stem_and_extension(&self.path);
-        if let Some(layout) = jsonl::layout(&begun.head, &extension) {
+        if let Some(layout) = jsonl::layout(&start.head, &extension) {
             self.state = State::Lines(jsonl::Lines::new(layout));
             return self.next();
         }
-        Some(self.whole(&begun))
+        Some(self.read_single_book(&start))
     }
 }
 
 /// A file's size in bytes and its first 8 KiB.
-struct Begun {
+struct FileStart {
     size: u64,
     head: Vec<u8>,
 }
 
-fn begin(source: &mut (impl BufRead + Seek)) -> std::io::Result<Begun> {
+fn read_start(source: &mut (impl BufRead + Seek)) -> std::io::Result<FileStart> {
     let size = source.seek(SeekFrom::End(0))?;
     source.rewind()?;
     let mut head = Vec::new();
     source.by_ref().take(8192).read_to_end(&mut head)?;
     source.rewind()?;
-    Ok(Begun { size, head })
+    Ok(FileStart { size, head })
 }
 
 impl<R: BufRead + Seek> RawBooks<R> {
@@ -82,16 +82,16 @@ impl<R: BufRead + Seek> RawBooks<R> {
     }
 
     /// Reads a file that holds a single book.
-    fn whole(&mut self, begun: &Begun) -> Result<RawBook, ReadError> {
-        let archive = begun.head.starts_with(b"PK\x03\x04") || begun.head.starts_with(b"PK\x05\x06");
+    fn read_single_book(&mut self, start: &FileStart) -> Result<RawBook, ReadError> {
+        let archive = start.head.starts_with(b"PK\x03\x04") || start.head.starts_with(b"PK\x05\x06");
         let bound = if archive { MAX_ARCHIVE } else { MAX_BYTES };
         let too_large = |bytes: u64| ReadError::TooLarge {
             path: self.path.clone(),
             megabytes: bytes / 1_000_000,
             bound: bound / 1_000_000,
         };
-        if begun.size > bound {
-            return Err(too_large(begun.size));
+        if start.size > bound {
+            return Err(too_large(start.size));
         }
         if archive {
             let mut hasher = blake3::Hasher::new();
@@ -99,10 +99,10 @@ impl<R: BufRead + Seek> RawBooks<R> {
             let hash = hasher.finalize().to_hex().to_string();
             return epub::read(&self.path, &mut self.source, hash);
         }
-        if let Some(format) = unsupported_format(&begun.head) {
+        if let Some(format) = unsupported_format(&start.head) {
             return Err(ReadError::Format { path: self.path.clone(), format });
         }
-        let mut bytes = Vec::with_capacity(usize::try_from(begun.size).unwrap_or_default());
+        let mut bytes = Vec::with_capacity(usize::try_from(start.size).unwrap_or_default());
         // The file may have grown since its size was read.
         self.source.by_ref().take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|error| self.unreadable(&error))?;
         if bytes.len() as u64 > MAX_BYTES {

@@ -245,14 +245,14 @@ impl Reader {
     pub(crate) fn secrets(&mut self) {
         let mut found = Vec::new();
         for (source, (_, text)) in self.sources.iter().enumerate() {
-            for Secret { kind, place } in secrets(text) {
+            for Secret { kind, range } in secrets(text) {
                 let is_told = |problem: &Problem| {
-                    problem.source == source && problem.span.start < place.end && place.start < problem.span.end
+                    problem.source == source && problem.span.start < range.end && range.start < problem.span.end
                 };
                 if self.problems.iter().any(is_told) {
                     continue;
                 }
-                let problem = Problem::new(At { source, span: place }, format!("this looks like {kind}"));
+                let problem = Problem::new(At { source, span: range }, format!("this looks like {kind}"));
                 found.push(problem.expected("a variable such as `$MY_KEY`, set in the environment or in `.env`; this file is published with the data set"));
             }
         }

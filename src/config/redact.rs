@@ -33,8 +33,8 @@ pub(crate) fn redact(text: &str) -> String {
         });
         struck.into_owned()
     });
-    for Secret { place, .. } in secrets(&concealed) {
-        concealed.replace_range(place.clone(), &"*".repeat(place.len()));
+    for Secret { range, .. } in secrets(&concealed) {
+        concealed.replace_range(range.clone(), &"*".repeat(range.len()));
     }
     concealed
 }

@@ -33,10 +33,10 @@ pub(crate) fn text_faults(scene: &Scene) -> Vec<SceneFault> {
 pub(crate) fn in_comments(text: &str, scene: &Scene) -> Vec<SceneFault> {
     let mut faults = Vec::new();
     for secret in secrets(text) {
-        let (mut is_in_field, found) = (false, &text[secret.place.clone()]);
+        let (mut is_in_field, found) = (false, &text[secret.range.clone()]);
         each_text(scene, &mut |_, field| is_in_field |= field.contains(found));
         if !is_in_field {
-            let line = text[..secret.place.start].matches('\n').count() + 1;
+            let line = text[..secret.range.start].matches('\n').count() + 1;
             let message = format!("line {line} looks like {}: `{}`", secret.kind, secret.hint(text));
             faults.push(SceneFault::found(Check::Secret, "", message));
         }

@@ -3,6 +3,7 @@
 use whatlang::Lang;
 
 use super::is_han;
+use super::words::WORDS;
 use crate::schema::Language;
 
 /// Returns the main language of a text: Chinese if more than 30% of its letters are Chinese characters, since an
@@ -57,13 +58,13 @@ fn is_letter(c: char) -> bool {
 /// a bounded number of places in the middle of the text.
 #[must_use]
 pub fn other_language(text: &str) -> Option<&'static str> {
-    let places = places(text);
+    let passages = passages(text);
     let mut found = None;
-    for place in places {
-        if is_english(place) {
+    for passage in passages {
+        if is_english(passage) {
             return None;
         }
-        let info = whatlang::detect(place).filter(whatlang::Info::is_reliable)?;
+        let info = whatlang::detect(passage).filter(whatlang::Info::is_reliable)?;
         let lang = info.lang();
         if matches!(lang, Lang::Eng | Lang::Cmn) || found.is_some_and(|found| found != lang) {
             return None;
@@ -74,7 +75,7 @@ pub fn other_language(text: &str) -> Option<&'static str> {
 }
 
 /// Returns some passages of a text, or none if it is too short to judge.
-fn places(text: &str) -> Vec<&str> {
+fn passages(text: &str) -> Vec<&str> {
     /// The number of passages, and the length of each in bytes.
     const COUNT: usize = 7;
     const LENGTH: usize = 2400;
@@ -98,9 +99,7 @@ fn is_english(text: &str) -> bool {
     let (mut words, mut english) = (0_usize, 0_usize);
     for word in text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty()) {
         words += 1;
-        let common =
-            ["the", "and", "that", "with", "his", "her", "you", "not", "this", "my", "of", "thou", "thy", "ye"];
-        english += usize::from(common.iter().any(|common| word.eq_ignore_ascii_case(common)));
+        english += usize::from(WORDS.en.distinctive.iter().any(|common| word.eq_ignore_ascii_case(common)));
     }
     english * 25 > words
 }
@@ -124,7 +123,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn block_and_character_counting_agree(text in "[a-z0-9 ，。“é\u{4000}\u{4dbf}\u{4dc0}\u{4dff}\u{4e00}\u{9fff}\u{20000}яーか]{0,90}") {
+        fn counting_in_blocks_agrees_with_counting_characters(text in "[a-z0-9 ，。“é\u{4000}\u{4dbf}\u{4dc0}\u{4dff}\u{4e00}\u{9fff}\u{20000}яーか]{0,90}") {
             let han = text.chars().filter(|c| super::is_han(*c)).count();
             let letters = text.chars().filter(|c| super::is_han(*c) || c.is_alphabetic()).count();
             let expected = if han * 10 > letters * 3 { Language::Zh } else { Language::En };

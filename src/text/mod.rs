@@ -21,7 +21,7 @@ mod words;
 pub use calendar::{DAYS, MONTHS};
 pub use language::{main_language, other_language};
 pub use mojibake::{Mojibake, find_mojibake};
-pub use names::PlainName;
+pub use names::ComparableName;
 pub use offsets::{CodePoints, count_code_points, single_spaced};
 pub use paragraphs::{Shape, is_wrapped, paragraph_starts};
 pub use refusals::{
@@ -31,7 +31,7 @@ pub use secrets::{Secret, secrets};
 pub use speaker_cues::{CueLine, CueSeparator, is_group_name, parse_cue_line};
 pub use speech_acts::{SpeechMarker, asks, count_speech_markers};
 pub use topics::{Topic, topics};
-pub use words::{content_words, is_sentence_opener, is_title, plain};
+pub use words::{content_words, is_sentence_opener, is_title, letters_and_digits};
 
 use words::{WORDS, latin_words};
 
@@ -148,14 +148,14 @@ pub fn spoken(line: &str) -> &str {
 /// Returns the similarity of two texts, 0 to 1: Dice's coefficient over pairs of adjacent letters, ignoring case and
 /// punctuation.
 #[must_use]
-pub fn likeness(a: &str, b: &str) -> f64 {
-    pair_likeness(&pairs(&plain(a)), &pairs(&plain(b)))
+pub fn similarity(a: &str, b: &str) -> f64 {
+    pair_similarity(&pairs(&letters_and_digits(a)), &pairs(&letters_and_digits(b)))
 }
 
-/// Returns the sorted pairs of adjacent characters of a plain text. A single character counts as a pair.
+/// Returns the sorted pairs of adjacent characters of a text, usually one of letters and digits only. A single character counts as a pair.
 #[must_use]
-pub fn pairs(plain: &str) -> Vec<(char, char)> {
-    let chars: Vec<char> = plain.chars().collect();
+pub fn pairs(letters: &str) -> Vec<(char, char)> {
+    let chars: Vec<char> = letters.chars().collect();
     let mut pairs: Vec<_> = match chars.as_slice() {
         [only] => vec![(*only, '\0')],
         _ => chars.windows(2).map(|pair| (pair[0], pair[1])).collect(),
@@ -166,7 +166,7 @@ pub fn pairs(plain: &str) -> Vec<(char, char)> {
 
 /// Returns Dice's coefficient of two sorted lists of pairs, 0 to 1. It is 0 if both are empty.
 #[must_use]
-pub fn pair_likeness(a: &[(char, char)], b: &[(char, char)]) -> f64 {
+pub fn pair_similarity(a: &[(char, char)], b: &[(char, char)]) -> f64 {
     let (mut i, mut j, mut shared) = (0, 0, 0_u32);
     while i < a.len() && j < b.len() {
         match a[i].cmp(&b[j]) {
@@ -226,7 +226,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sentences_end_at_final_marks_only() {
+    fn sentences_end_only_at_final_marks() {
         for (text, expected) in [
             (
                 "Mr. Vosper paid 2.50 to J. Marl. “Why?” Because!",
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn length_is_words_or_characters() {
+    fn length_counts_words_or_characters() {
         assert_eq!(length("The lamp — she said — is out.", Language::En), 6);
         assert_eq!(length("灯灭了，Mara 说。", Language::Zh), 6);
     }
@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn languages_are_recognized_by_script() {
-        for (text, language, right) in [
+        for (text, language, expected) in [
             ("A plain sentence.", Language::En, true),
             ("一句平常的话。", Language::En, false),
             ("一句平常的话。", Language::Zh, true),
@@ -266,15 +266,15 @@ mod tests {
             ("她在 Radio 4 听过一次", Language::Zh, true),
             ("…", Language::En, false),
         ] {
-            assert_eq!(check_language(text, language).is_ok(), right, "{text} as {language}");
+            assert_eq!(check_language(text, language).is_ok(), expected, "{text} as {language}");
         }
     }
 
     #[test]
     fn similarity_ignores_punctuation_and_case() {
-        assert!((likeness("The wall broke!", "the wall, broke") - 1.0).abs() < 1e-9);
-        assert!((likeness("水不骗人。", "水不欠人。") - 1.0 / 3.0).abs() < 1e-9);
-        assert!(likeness("The wall broke", "今日三文") < 1e-9);
-        assert!(likeness("", "") < 1e-9);
+        assert!((similarity("The wall broke!", "the wall, broke") - 1.0).abs() < 1e-9);
+        assert!((similarity("水不骗人。", "水不欠人。") - 1.0 / 3.0).abs() < 1e-9);
+        assert!(similarity("The wall broke", "今日三文") < 1e-9);
+        assert!(similarity("", "") < 1e-9);
     }
 }

@@ -14,16 +14,17 @@ pub struct Mojibake {
 }
 
 /// UTF-8 bytes of punctuation and accented letters decoded as Windows-1252.
-const MISREAD: [&str; 6] = ["â€™", "â€œ", "â€\u{9d}", "â€“", "â€”", "Ã©"];
+const WINDOWS_1252_MISREADINGS: [&str; 6] = ["â€™", "â€œ", "â€\u{9d}", "â€“", "â€”", "Ã©"];
 
 /// Returns the kinds of damage in a text.
 #[must_use]
 pub fn find_mojibake(text: &str) -> Vec<Mojibake> {
     let mut found = Vec::new();
-    let mut add = |kind, signs: &[&str]| {
-        let places: Vec<usize> = signs.iter().flat_map(|sign| memmem::find_iter(text.as_bytes(), sign)).collect();
-        if let Some(first) = places.iter().min() {
-            found.push(Mojibake { kind, count: places.len(), first: *first });
+    let mut add = |kind, markers: &[&str]| {
+        let offsets: Vec<usize> =
+            markers.iter().flat_map(|marker| memmem::find_iter(text.as_bytes(), marker)).collect();
+        if let Some(first) = offsets.iter().min() {
+            found.push(Mojibake { kind, count: offsets.len(), first: *first });
         }
     };
     add("the replacement character (U+FFFD)", &["\u{fffd}"]);
@@ -31,7 +32,7 @@ pub fn find_mojibake(text: &str) -> Vec<Mojibake> {
     // Two replacement characters in UTF-8, decoded as GBK.
     add("text that was decoded with two wrong encodings (锟斤拷)", &["锟斤拷"]);
     if memchr::memchr(0xc3, text.as_bytes()).is_some() {
-        add("UTF-8 that was decoded as Windows-1252", &MISREAD);
+        add("UTF-8 that was decoded as Windows-1252", &WINDOWS_1252_MISREADINGS);
     }
     found
 }

@@ -6,25 +6,25 @@ use crate::schema::slug;
 
 /// A normalised name, for comparison with others.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct PlainName(String);
+pub struct ComparableName(String);
 
-impl PlainName {
+impl ComparableName {
     /// Normalises a name: removes forms of address before an English name and after a Chinese one, unless nothing is
     /// left.
     #[must_use]
     pub fn new(name: &str) -> Self {
-        let whole = slug(name);
-        let words = whole.split('-').skip_while(|word| !word.chars().any(is_han) && is_title(word));
-        let mut plain = words.collect::<Vec<_>>().join("-");
-        if plain.is_empty() {
-            plain.clone_from(&whole);
+        let full_slug = slug(name);
+        let words = full_slug.split('-').skip_while(|word| !word.chars().any(is_han) && is_title(word));
+        let mut name = words.collect::<Vec<_>>().join("-");
+        if name.is_empty() {
+            name.clone_from(&full_slug);
         }
-        if plain.chars().all(is_han)
-            && let Some(untitled) = without_title(&plain)
+        if name.chars().all(is_han)
+            && let Some(untitled) = without_title(&name)
         {
-            plain.truncate(untitled.len());
+            name.truncate(untitled.len());
         }
-        Self(plain)
+        Self(name)
     }
 
     /// Whether it contains no letters.
@@ -73,12 +73,12 @@ mod tests {
             ("温仲筹先生", "温仲筹"),
             ("阿满姑娘", "阿满"),
         ] {
-            assert_eq!(PlainName::new(one), PlainName::new(other), "{one} / {other}");
+            assert_eq!(ComparableName::new(one), ComparableName::new(other), "{one} / {other}");
         }
         for (one, other) in [("Lady", "Lord"), ("温先生", "温"), ("李二娘", "李二"), ("Hob", "Hobs")] {
-            assert_ne!(PlainName::new(one), PlainName::new(other), "{one} / {other}");
+            assert_ne!(ComparableName::new(one), ComparableName::new(other), "{one} / {other}");
         }
-        assert!(PlainName::new("…").is_empty());
+        assert!(ComparableName::new("…").is_empty());
     }
 
     #[test]
@@ -97,7 +97,7 @@ mod tests {
             ("玉", "贾宝玉", false),
             ("温仲筹", "温如玉", false),
         ] {
-            let (one, other) = (PlainName::new(one), PlainName::new(other));
+            let (one, other) = (ComparableName::new(one), ComparableName::new(other));
             assert_eq!(one.clashes(&other), expected, "{one:?} / {other:?}");
             assert_eq!(other.clashes(&one), expected, "{other:?} / {one:?}");
         }

@@ -100,7 +100,7 @@ const fn ends(last: char) -> bool {
 
 /// The paragraph layout of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Setting {
+enum Layout {
     /// Each line is a paragraph.
     Lines,
     /// Paragraphs are separated by blank lines.
@@ -115,10 +115,10 @@ enum Setting {
 /// Whether lines are hard-wrapped, so that a paragraph spans several lines.
 #[must_use]
 pub fn is_wrapped(shapes: &[Shape]) -> bool {
-    setting(shapes) != Setting::Lines
+    layout(shapes) != Layout::Lines
 }
 
-fn setting(shapes: &[Shape]) -> Setting {
+fn layout(shapes: &[Shape]) -> Layout {
     let mut widths = [0_usize; LONG as usize + 1];
     let mut indents = [0_usize; 64];
     let (mut filled, mut long) = (0_usize, 0_usize);
@@ -132,7 +132,7 @@ fn setting(shapes: &[Shape]) -> Setting {
         indents[usize::from(shape.indent).min(63)] += 1;
     }
     if filled < 2 || long * 50 > filled {
-        return Setting::Lines;
+        return Layout::Lines;
     }
     // The width that 90% of the lines do not exceed.
     let mut below = 0;
@@ -145,44 +145,44 @@ fn setting(shapes: &[Shape]) -> Setting {
     let margin = indents.iter().position(|count| count * 20 > filled).unwrap_or_default();
     let margin = u16::try_from(margin).unwrap_or_default();
     // Counts lines that continue a full line, lines after a finished one, and indented lines.
-    let (mut goes_on, mut follows, mut below_end, mut set_in, mut set_in_below_end) = (0, 0, 0, 0, 0);
+    let (mut continues, mut follows, mut below_end, mut indented, mut indented_below_end) = (0, 0, 0, 0, 0);
     for pair in shapes.windows(2).filter(|pair| !pair[0].is_blank() && !pair[1].is_blank()) {
         let (before, after) = (pair[0], pair[1]);
         if u16::from(after.indent) > margin + 1 {
-            set_in += 1;
-            set_in_below_end += usize::from(before.ended);
+            indented += 1;
+            indented_below_end += usize::from(before.ended);
         } else {
             follows += 1;
             below_end += usize::from(before.ended);
-            goes_on += usize::from(u16::from(before.width) * 10 >= full * 7 && !before.ended);
+            continues += usize::from(u16::from(before.width) * 10 >= full * 7 && !before.ended);
         }
     }
     // A wrapped line seldom ends a sentence.
-    if follows == 0 || goes_on * 2 <= follows || below_end * 2 >= follows {
-        return Setting::Lines;
+    if follows == 0 || continues * 2 <= follows || below_end * 2 >= follows {
+        return Layout::Lines;
     }
     // Lines of verse are indented too, but few of them follow the end of a sentence.
-    if set_in * 8 > follows && set_in_below_end * 3 > set_in * 2 {
-        Setting::Indented { full, margin }
+    if indented * 8 > follows && indented_below_end * 3 > indented * 2 {
+        Layout::Indented { full, margin }
     } else {
-        Setting::Wrapped { full }
+        Layout::Wrapped { full }
     }
 }
 
 /// Returns, for each line, whether it starts a paragraph. Blank lines never do.
 #[must_use]
 pub fn paragraph_starts(shapes: &[Shape]) -> Vec<bool> {
-    let setting = setting(shapes);
+    let layout = layout(shapes);
     let mut starts = vec![false; shapes.len()];
-    let (full, margin) = match setting {
-        Setting::Lines => {
+    let (full, margin) = match layout {
+        Layout::Lines => {
             for (start, shape) in starts.iter_mut().zip(shapes) {
                 *start = !shape.is_blank();
             }
             return starts;
         }
-        Setting::Wrapped { full } => (full, None),
-        Setting::Indented { full, margin } => (full, Some(margin)),
+        Layout::Wrapped { full } => (full, None),
+        Layout::Indented { full, margin } => (full, Some(margin)),
     };
     let mut at = 0;
     while at < shapes.len() {

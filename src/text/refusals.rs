@@ -1,175 +1,44 @@
 //! Detects replies in which a model breaks character: it reveals what it is, refuses, prefixes a name, or is cut off.
 //! Works on the text alone; each stage decides what to do about it.
 
-use super::words::{WORDS, is_title, plain};
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use super::words::{WORDS, is_title, letters_and_digits};
 use super::{is_closing_quote, is_han, is_mark, sentences};
 use crate::schema::slug;
 
-/// Phrases that only a model out of character uses, in lower case.
-const OUT_OF_PART: [&str; 17] = [
-    "language model",
-    "as an ai",
-    "i'm an ai",
-    "i’m an ai",
-    "i am an ai",
-    "ai assistant",
-    "chatgpt",
-    "openai",
-    "作为ai",
-    "作为一个ai",
-    "作为一名ai",
-    "作为人工智能",
-    "我是ai",
-    "一个人工智能",
-    "语言模型",
-    "人工智能助手",
-    "ai助手",
-];
+/// The phrases of the TOML file beside this module, which says what each list is for.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Phrases {
+    reveals_model: Vec<String>,
+    refuses: Vec<String>,
+    inabilities: Vec<String>,
+    request_verbs: Vec<String>,
+    requests: Vec<String>,
+    refuses_zh: Vec<Vec<String>>,
+    refuses_to_generate_zh: Vec<Vec<String>>,
+    role_play: Vec<String>,
+    role_play_verbs: Vec<String>,
+    role_play_negations: Vec<String>,
+    role_play_zh: Vec<String>,
+    role_play_verbs_zh: Vec<String>,
+    role_play_negations_zh: Vec<String>,
+    complete_refusals: Vec<String>,
+    complete_refusals_after_apology: Vec<String>,
+    possible_refusals: Vec<String>,
+    apologies: Vec<String>,
+    declines: Vec<String>,
+    name_particles: Vec<String>,
+}
 
-/// Words of names that do not identify anyone.
-const NOBODYS: [&str; 5] = ["the", "a", "an", "of", "and"];
+static PHRASES: LazyLock<Phrases> =
+    LazyLock::new(|| toml::from_str(include_str!("refusals.toml")).expect("the phrases are embedded and tested"));
 
 /// Prefixes of Chinese names that act as a form of address.
 const PREFIXES: [char; 3] = ['老', '小', '阿'];
-
-/// Phrases that only a refusing assistant uses, anywhere in a sentence. Matched as whole words, with `can't` as
-/// `cannot`.
-const REFUSES: [&str; 8] = [
-    "content policy",
-    "content policies",
-    "usage policy",
-    "usage policies",
-    "cannot generate content",
-    "cannot generate this content",
-    "cannot generate that content",
-    "cannot generate such content",
-];
-
-/// What an assistant cannot do with a request; between [`NOT_ABLE`] and [`REQUESTS`].
-const REQUEST_VERBS: [&str; 8] =
-    ["assist with", "assist you with", "help with", "comply with", "fulfill", "fulfil", "complete", "process"];
-const NOT_ABLE: [&str; 3] = ["cannot", "unable to", "not able to"];
-/// `Your request` is not listed, since a character may say it.
-const REQUESTS: [&str; 2] = ["this request", "that request"];
-
-/// The same in Chinese: one phrase of each row, in order.
-const REFUSES_ZH: [&[&str]; 4] = [
-    &["无法", "不能", "没办法"],
-    &["协助", "帮助", ""],
-    &["完成", "满足", "处理"],
-    &["这个请求", "这一请求", "此请求", "该请求", "您的请求", "你的请求"],
-];
-const GENERATES_ZH: [&[&str]; 3] =
-    [&["无法生成", "不能生成"], &["这个", "这样的", "这类", "此类", "相关", "该", "此", ""], &["内容"]];
-
-/// Verbs between a negation and the word for role-play in a refusal.
-const PLAYS: [&str; 5] = ["continue", "engage", "participate", "proceed", "take part"];
-const PLAYS_ZH: [&str; 4] = ["继续", "进行", "参与", "参加"];
-
-/// Sentences of a refusal that consists of nothing else; letters only, with `can't` as `cannot`. A character may say
-/// them among other things.
-const REFUSES_WHOLE: [&str; 9] = [
-    "icannotassistwiththat",
-    "icannotassistwiththis",
-    "icannotassistyouwiththat",
-    "icannotdiscussthistopic",
-    "icannotdiscussthattopic",
-    "我无法讨论这个话题",
-    "我不能讨论这个话题",
-    "这个话题我不能讨论",
-    "这个话题我无法讨论",
-];
-
-/// The same, if there is an apology before it.
-const REFUSES_SORRY: [&str; 10] = [
-    "icannothelpwiththat",
-    "icannothelpwiththis",
-    "icannotfulfillyourrequest",
-    "icannotfulfilyourrequest",
-    "icannotcomplywithyourrequest",
-    "我无法协助",
-    "我不能协助",
-    "我无法协助您",
-    "我无法协助你",
-    "我无法提供协助",
-];
-
-/// Sentences that both an assistant and a character may use to refuse; only if there is nothing else.
-const MAY_REFUSE: [&str; 17] = [
-    "icannothelpwiththat",
-    "icannothelpwiththis",
-    "icannothelpyouwiththat",
-    "icannothelpyouwiththis",
-    "icannotdiscussthat",
-    "icannotdiscussthis",
-    "icannotprovidethat",
-    "icannotcomplywiththat",
-    "icannotengagewiththat",
-    "我无法回答这个问题",
-    "我不能回答这个问题",
-    "我无法回答",
-    "我无法提供帮助",
-    "我不能提供帮助",
-    "我无法帮助你",
-    "我无法帮助您",
-    "我无法协助",
-];
-
-/// Apologies that may precede them.
-const APOLOGIES: [&str; 10] = [
-    "iamsorrybut",
-    "imsorrybut",
-    "iamsorry",
-    "imsorry",
-    "sorrybut",
-    "sorry",
-    "iapologizebut",
-    "非常抱歉",
-    "抱歉",
-    "对不起",
-];
-
-/// Phrases by which an assistant declines, in lower case with straight apostrophes: what it cannot do, and for whom. A
-/// character who keeps a secret phrases it differently.
-const DECLINES: [&str; 37] = [
-    "i can't assist",
-    "i cannot assist",
-    "i can't help with",
-    "i cannot help with",
-    "i can't provide",
-    "i cannot provide",
-    "i can't fulfill",
-    "i cannot fulfill",
-    "i can't answer that question",
-    "i cannot answer that question",
-    "i can't comply",
-    "i cannot comply",
-    "i am unable to",
-    "i'm unable to",
-    "i am not able to provide",
-    "i'm not able to provide",
-    "i don't have enough information",
-    "i do not have enough information",
-    "i won't be able to",
-    "please provide more context",
-    "无法提供",
-    "无法回答",
-    "无法满足您的",
-    "无法满足你的要求",
-    "我不能回答这个问题",
-    "无法帮助您",
-    "无法帮助你",
-    "无法协助",
-    "不能提供",
-    "没办法提供",
-    "无法完成这个请求",
-    "无法完成您的",
-    "無法提供",
-    "無法回答",
-    "请提供更多",
-    "没有足够的信息",
-    "不便回答",
-];
 
 /// Whether a text says that its speaker is a language model.
 #[must_use]
@@ -180,15 +49,15 @@ pub fn reveals_model(text: &str) -> bool {
         lower.retain(|c| !c.is_whitespace());
     }
     // `As an aide` must not match.
-    let is_whole = |at: usize, phrase: &str| {
+    let is_whole_word = |at: usize, phrase: &str| {
         let rest = &lower[at + phrase.len()..];
         let after = rest.strip_prefix('s').unwrap_or(rest).chars().next();
         let before = lower[..at].chars().next_back();
         ![before, after].into_iter().flatten().any(|c| c.is_ascii_alphanumeric())
             || phrase.chars().any(|c| !c.is_ascii() && c != '’')
     };
-    let said = |phrase: &&str| lower.match_indices(*phrase).any(|(at, _)| is_whole(at, phrase));
-    OUT_OF_PART.iter().any(said)
+    let occurs = |phrase: &String| lower.match_indices(phrase).any(|(at, _)| is_whole_word(at, phrase));
+    PHRASES.reveals_model.iter().any(occurs)
 }
 
 /// Whether a text may decline to answer like an assistant. Has false positives for characters, so use it only where
@@ -196,7 +65,7 @@ pub fn reveals_model(text: &str) -> bool {
 #[must_use]
 pub fn declines(text: &str) -> bool {
     let lower = text.to_lowercase().replace('’', "'");
-    DECLINES.iter().any(|phrase| lower.contains(phrase)) || refuses(text) || may_refuse(text)
+    PHRASES.declines.iter().any(|phrase| lower.contains(phrase)) || refuses(text) || may_refuse(text)
 }
 
 /// Whether an utterance clearly refuses to continue like an assistant. A character who refuses names what they will not
@@ -204,29 +73,30 @@ pub fn declines(text: &str) -> bool {
 #[must_use]
 pub fn refuses(speech: &str) -> bool {
     let sentences = sentences(speech);
-    let says = |sentence: &&str| {
+    let is_refusal = |sentence: &&str| {
         let words = spaced(sentence);
-        let letters = plain(sentence);
+        let letters = letters_and_digits(sentence);
         let has = |phrase: &str| words.contains(&format!(" {phrase} "));
-        let of_request = NOT_ABLE.iter().any(|no| {
-            let says = |verb: &&str| REQUESTS.iter().any(|request| has(&format!("{no} {verb} {request}")));
-            REQUEST_VERBS.iter().any(says)
+        let of_request = PHRASES.inabilities.iter().any(|inability| {
+            let has_verb =
+                |verb: &String| PHRASES.requests.iter().any(|request| has(&format!("{inability} {verb} {request}")));
+            PHRASES.request_verbs.iter().any(has_verb)
         });
-        REFUSES.iter().any(|phrase| has(phrase))
+        PHRASES.refuses.iter().any(|phrase| has(phrase))
             || of_request
-            || has_parts(&letters, &REFUSES_ZH)
-            || has_parts(&letters, &GENERATES_ZH)
-            || stops_playing(&words, &letters)
+            || has_parts(&letters, &PHRASES.refuses_zh)
+            || has_parts(&letters, &PHRASES.refuses_to_generate_zh)
+            || ends_role_play(&words, &letters)
     };
-    sentences.iter().any(says)
-        || says_only(&sentences, &REFUSES_WHOLE, false)
-        || says_only(&sentences, &REFUSES_SORRY, true)
+    sentences.iter().any(is_refusal)
+        || says_only(&sentences, &PHRASES.complete_refusals, false)
+        || says_only(&sentences, &PHRASES.complete_refusals_after_apology, true)
 }
 
 /// Whether an utterance consists only of a refusal, which an assistant and sometimes a character uses.
 #[must_use]
 pub fn may_refuse(speech: &str) -> bool {
-    says_only(&sentences(speech), &MAY_REFUSE, false)
+    says_only(&sentences(speech), &PHRASES.possible_refusals, false)
 }
 
 /// Returns the words of a text in lower case, surrounded by single spaces, with `can't` as `cannot`.
@@ -234,7 +104,7 @@ fn spaced(text: &str) -> String {
     let mut spaced = " ".to_owned();
     for word in text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '\'' | '’'))).filter(|word| !word.is_empty())
     {
-        let word = plain(word);
+        let word = letters_and_digits(word);
         spaced.push_str(if word == "cant" { "cannot" } else { &word });
         spaced.push(' ');
     }
@@ -242,46 +112,43 @@ fn spaced(text: &str) -> String {
 }
 
 /// Whether a text contains one phrase of each row, in order and adjacent.
-fn has_parts(text: &str, rows: &[&[&str]]) -> bool {
-    fn begins(text: &str, rows: &[&[&str]]) -> bool {
+fn has_parts(text: &str, rows: &[Vec<String>]) -> bool {
+    fn begins(text: &str, rows: &[Vec<String>]) -> bool {
         let Some((row, rows)) = rows.split_first() else { return true };
-        row.iter().filter_map(|part| text.strip_prefix(part)).any(|rest| begins(rest, rows))
+        row.iter().filter_map(|part| text.strip_prefix(part.as_str())).any(|rest| begins(rest, rows))
     }
     text.char_indices().any(|(at, _)| begins(&text[at..], rows))
 }
 
 /// Whether a sentence says that its speaker cannot continue the role-play. `words` is for English, `letters` for
 /// Chinese.
-fn stops_playing(words: &str, letters: &str) -> bool {
-    let before = |text: &str, plays: &[&str], verbs: &[&str], no: &[&str]| {
-        let Some(play) = plays.iter().filter_map(|play| text.find(play)).min() else { return false };
-        let Some(no) = no.iter().filter_map(|no| text[..play].find(no)).min() else { return false };
-        verbs.iter().any(|verb| text[no..play].contains(verb))
+fn ends_role_play(words: &str, letters: &str) -> bool {
+    let has_in_order = |text: &str, role_play: &[String], verbs: &[String], negations: &[String]| {
+        let Some(end) = role_play.iter().filter_map(|word| text.find(word)).min() else { return false };
+        let Some(start) = negations.iter().filter_map(|word| text[..end].find(word)).min() else { return false };
+        verbs.iter().any(|verb| text[start..end].contains(verb))
     };
-    before(
-        words,
-        &[" roleplay", " role play"],
-        &PLAYS,
-        &[" cannot ", " unable to ", " not able to ", " wont ", " will not "],
-    ) || before(letters, &["角色扮演"], &PLAYS_ZH, &["无法", "不能", "不便", "不会"])
+    has_in_order(words, &PHRASES.role_play, &PHRASES.role_play_verbs, &PHRASES.role_play_negations)
+        || has_in_order(letters, &PHRASES.role_play_zh, &PHRASES.role_play_verbs_zh, &PHRASES.role_play_negations_zh)
 }
 
-/// Whether sentences consist only of some phrases and apologies. If `sorry` is set, an apology is required.
-fn says_only(sentences: &[&str], phrases: &[&str], sorry: bool) -> bool {
+/// Whether sentences consist only of some phrases and apologies. If `apology_required` is set, there must be an
+/// apology.
+fn says_only(sentences: &[&str], phrases: &[String], apology_required: bool) -> bool {
     let (mut refused, mut apologised) = (false, false);
     for sentence in sentences {
-        let mut said = plain(&spaced(sentence));
-        while let Some(rest) = APOLOGIES.iter().find_map(|apology| said.strip_prefix(apology)) {
+        let mut letters = letters_and_digits(&spaced(sentence));
+        while let Some(rest) = PHRASES.apologies.iter().find_map(|apology| letters.strip_prefix(apology.as_str())) {
             apologised = true;
-            said = rest.to_owned();
+            letters = rest.to_owned();
         }
-        let is_phrase = phrases.contains(&said.as_str());
-        if !is_phrase && !said.is_empty() {
+        let is_phrase = phrases.contains(&letters);
+        if !is_phrase && !letters.is_empty() {
             return false;
         }
         refused |= is_phrase;
     }
-    refused && (apologised || !sorry)
+    refused && (apologised || !apology_required)
 }
 
 /// Whether a text ends without final punctuation. A dash counts as punctuation, since speech can break off.
@@ -331,13 +198,14 @@ pub fn is_name(label: &str, name: &str) -> bool {
     }
     if label.chars().all(is_han) && name.chars().all(is_han) {
         let bare = bare_name(label);
-        let (called, whole) = (bare.chars().count(), name.chars().count());
+        let (bare_length, full_length) = (bare.chars().count(), name.chars().count());
         // A single character with a title is a surname, otherwise nothing. In 小红 and 阿红 it is more often from the given
         // name, and a full name of two characters is too short to decide.
         let is_pet = label.starts_with(['小', '阿']) && label.chars().count() == 2;
-        let is_surname = name.starts_with(bare) && (called > 1 || (bare != label && (whole > 2 || !is_pet)));
-        let is_given = |given: &str| (2..whole).contains(&given.chars().count()) && name.ends_with(given);
-        return called > 0 && (is_surname || is_given(bare) || is_given(label));
+        let is_surname = name.starts_with(bare) && (bare_length > 1 || (bare != label && (full_length > 2 || !is_pet)));
+        let ends_with_given_name =
+            |given: &str| (2..full_length).contains(&given.chars().count()) && name.ends_with(given);
+        return bare_length > 0 && (is_surname || ends_with_given_name(bare) || ends_with_given_name(label));
     }
     let (label, name) = (name_words(label), name_words(name));
     !label.is_empty() && label.iter().all(|word| name.contains(word))
@@ -348,15 +216,19 @@ pub fn is_name(label: &str, name: &str) -> bool {
 #[must_use]
 pub fn name_words(name: &str) -> Vec<String> {
     let slug = slug(name);
-    let is_nobodys = |word: &str| word.is_empty() || NOBODYS.contains(&word) || (word.is_ascii() && is_title(word));
-    slug.split('-').filter(|word| !is_nobodys(word)).map(str::to_owned).collect()
+    let is_impersonal = |word: &str| {
+        word.is_empty()
+            || PHRASES.name_particles.iter().any(|particle| particle == word)
+            || (word.is_ascii() && is_title(word))
+    };
+    slug.split('-').filter(|word| !is_impersonal(word)).map(str::to_owned).collect()
 }
 
 /// Returns a Chinese name without forms of address: 温 for 温先生, 王 for 老王. Empty if nothing else is left.
 #[must_use]
 pub fn bare_name(name: &str) -> &str {
-    let is_whole = |name: &str| WORDS.zh.whole_titles.contains(name);
-    if is_whole(name) || name.strip_prefix(PREFIXES).is_some_and(is_whole) {
+    let is_whole_title = |name: &str| WORDS.zh.whole_titles.contains(name);
+    if is_whole_title(name) || name.strip_prefix(PREFIXES).is_some_and(is_whole_title) {
         return "";
     }
     let mut bare = name;
@@ -512,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_ends_at_a_final_mark() {
+    fn a_text_without_a_final_mark_is_truncated() {
         for (text, expected) in [
             ("Done.", false),
             ("I only—", false),

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 use regex::Regex;
+use serde::Deserialize;
 
 /// Text that looks like a secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,125 +14,85 @@ pub struct Secret {
     /// What it looks like, with its article.
     pub kind: &'static str,
     /// Its position, in bytes.
-    pub place: Range<usize>,
+    pub range: Range<usize>,
 }
 
 impl Secret {
     /// Returns the first six characters, enough to find the secret but not to use it.
     #[must_use]
     pub fn hint(&self, text: &str) -> String {
-        let shown: String = text[self.place.clone()].chars().take(6).collect();
-        format!("{shown}…")
+        let prefix: String = text[self.range.clone()].chars().take(6).collect();
+        format!("{prefix}…")
     }
 }
 
 /// What must be true of the body after the prefix.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 enum Proof {
     /// Nothing: no sentence has such a form.
     Form,
     /// The entropy must exclude placeholders of a few repeated characters. Prefix and form are otherwise conclusive.
     Varied,
     /// The body must look random, since words could follow the prefix.
-    Lot,
+    Random,
 }
 
-/// A kind of secret: its name, and the patterns of prefix and body, and what must be true of the body.
-type Kind = (&'static str, &'static str, &'static str, Proof);
+/// The pattern of a secret: regular expressions for its prefix and body, and what must be true of the body.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SecretPattern {
+    /// What it looks like, with its article.
+    kind: String,
+    /// For secrets assigned to a name: a pattern without leading repetitions that finds candidates.
+    search: Option<String>,
+    prefix: String,
+    body: String,
+    proof: Proof,
+}
 
-/// Secrets assigned to a name: the prefix is the name and the assignment, the body is the value. The name may be the
-/// end of a longer one, as in `OPENAI_API_KEY`. References to variables (`$KEY`, `{key}`) are not values.
-const NAMED: [Kind; 2] = [
-    (
-        "a password or key",
-        r#"[A-Za-z0-9_-]*?(?i:api[_-]?key|passw(?:or)?d|passphrase|pwd|secret|token|(?:secret|access|private|account|auth|master)[_-]?(?:access[_-]?)?key)["'”]?[ \t]{0,2}[:=：＝][ \t\x{3000}]{0,2}["'“]?"#,
-        VALUE,
-        Proof::Lot,
-    ),
-    (
-        "a password or key",
-        r#"(?:密码|密碼|口令|密钥|密鑰|私钥|令牌)["'”」]?[ \t\x{3000}]{0,2}[:=：＝是为為][ \t\x{3000}]{0,2}["'“「]?"#,
-        VALUE,
-        Proof::Lot,
-    ),
-];
+/// All patterns, from the TOML file beside this module.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SecretPatterns {
+    /// Secrets with a prefix of their issuer.
+    issuers: Vec<SecretPattern>,
+    /// Secrets found by a separator inside them.
+    separated: Vec<SecretPattern>,
+    /// Secrets assigned to a name.
+    assigned: Vec<SecretPattern>,
+}
 
-/// The ends of the names of the first kind, in three letter cases.
-const NAME_ENDS: &str =
-    "[Kk]ey|KEY|[Pp]assw(?:or)?d|PASSW(?:OR)?D|[Pp]assphrase|PASSPHRASE|[Pp]wd|PWD|[Ss]ecret|SECRET|[Tt]oken|TOKEN";
+impl SecretPatterns {
+    /// Returns the patterns in the order in which they are tried.
+    fn iter(&self) -> impl Iterator<Item = &SecretPattern> {
+        self.issuers.iter().chain(&self.separated).chain(&self.assigned)
+    }
+}
 
-/// A value of at least eight characters, without those that end a value in JSON, TOML or prose.
-const VALUE: &str = r"[A-Za-z0-9!#&+/=?@^_~.-][!#$%&(-+\--:=?-\[\]^_a-~]{6,}[A-Za-z0-9!#$%&*+/=?@^_~-]";
-
-/// Secrets with an issuer's prefix. If several match, the first is reported.
-const MARKED: [Kind; 29] = [
-    ("a model API key", r"sk-", r"[A-Za-z0-9_-]{20,}", Proof::Lot),
-    ("a model API key", r"gsk_", r"[A-Za-z0-9]{40,}", Proof::Varied),
-    ("a model API key", r"xai-", r"[A-Za-z0-9]{60,}", Proof::Varied),
-    ("a model API key", r"pplx-", r"[A-Za-z0-9]{40,}", Proof::Varied),
-    ("a model API key", r"nvapi-", r"[A-Za-z0-9_-]{50,}", Proof::Lot),
-    ("a model API key", r"r8_", r"[A-Za-z0-9]{37}", Proof::Varied),
-    ("a model API key", r"tgp_v1_", r"[A-Za-z0-9_-]{40,}", Proof::Varied),
-    ("a Hugging Face token", r"(?:hf|api_org)_", r"[A-Za-z0-9]{30,}", Proof::Varied),
-    ("an AWS key", r"(?:AKIA|ASIA)", r"[A-Z0-9]{16}", Proof::Varied),
-    ("a cloud provider's key", r"LTAI", r"[A-Za-z0-9]{12,26}", Proof::Lot),
-    ("a cloud provider's key", r"AKID", r"[A-Za-z0-9]{32}", Proof::Varied),
-    ("a Google key", r"AIza", r"[A-Za-z0-9_-]{35}", Proof::Varied),
-    ("a Google key", r"AQ\.Ab", r"[A-Za-z0-9_-]{40,}", Proof::Varied),
-    ("a Google key", r"ya29\.", r"[A-Za-z0-9_-]{30,}", Proof::Varied),
-    ("a GitHub token", r"gh[pousr]_", r"[A-Za-z0-9]{36,}", Proof::Varied),
-    ("a GitHub token", r"github_pat_", r"[A-Za-z0-9_]{22,}", Proof::Varied),
-    ("a GitLab token", r"glpat-", r"[A-Za-z0-9_-]{20,}", Proof::Lot),
-    ("a Slack token", r"xox[abeposr]-", r"[A-Za-z0-9-]{10,}", Proof::Lot),
-    ("a package registry token", r"npm_", r"[A-Za-z0-9]{36}", Proof::Varied),
-    ("a package registry token", r"pypi-", r"[A-Za-z0-9_-]{40,}", Proof::Lot),
-    ("a package registry token", r"dckr_pat_", r"[A-Za-z0-9_-]{20,}", Proof::Varied),
-    ("a Vault token", r"hvs\.", r"[A-Za-z0-9_-]{24,}", Proof::Varied),
-    ("a mail service key", r"SG\.", r"[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}", Proof::Varied),
-    ("a payment key", r"[sr]k_live_", r"[A-Za-z0-9]{20,}", Proof::Varied),
-    ("a signed token", r"eyJ", r"[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}", Proof::Form),
-    ("a private key", r"-----BEGIN ", r"[A-Z0-9 ]{0,20}PRIVATE KEY(?: BLOCK)?-----", Proof::Form),
-    ("a private key", r"AGE-SECRET-KEY-1", r"[A-Z0-9]{50,}", Proof::Varied),
-    ("a bearer token", r"[Bb]earer +", r"[A-Za-z0-9._~+/-]{20,}=*", Proof::Lot),
-    ("a username and password", r"Basic +", r"[A-Za-z0-9+/]{16,}=*", Proof::Lot),
-];
-
-/// Secrets found by a separator inside them.
-const FORMED: [Kind; 3] = [
-    (
-        "a URL with a password",
-        r"[A-Za-z][A-Za-z0-9+.-]*://[A-Za-z0-9%._~-]{0,64}:",
-        r"[^\s/:@$<>{}*%\[\]()…][^\s/:@]{0,80}@",
-        Proof::Form,
-    ),
-    ("a bot token", r"[0-9]{8,10}:AA", r"[A-Za-z0-9_-]{33}", Proof::Lot),
-    // A key id, then its secret.
-    ("a model API key", r"[0-9a-f]{32}\.", r"[A-Za-z0-9]{16}", Proof::Lot),
-];
+static PATTERNS: LazyLock<SecretPatterns> =
+    LazyLock::new(|| toml::from_str(include_str!("secrets.toml")).expect("the patterns are embedded and tested"));
 
 /// Matches all prefixes and ends of names. It consists of literals, which can be searched many bytes at a time; leading
 /// repetitions would make it four times slower.
-static MARKS: LazyLock<Regex> = LazyLock::new(|| {
+static PREFIXES: LazyLock<Regex> = LazyLock::new(|| {
     // The pattern includes that no word continues before the prefix.
-    let marked = MARKED.iter().map(|(_, mark, ..)| format!(r"(?-u:\b{{start-half}})(?:{mark})"));
-    let named = format!(r#"(?:{NAME_ENDS})["'”]?[ \t]{{0,2}}[:=：＝]"#);
-    let all: Vec<String> = marked.chain([named, NAMED[1].1.to_owned()]).collect();
+    let issuers = PATTERNS.issuers.iter().map(|pattern| format!(r"(?-u:\b{{start-half}})(?:{})", pattern.prefix));
+    let assigned = PATTERNS.assigned.iter().filter_map(|pattern| pattern.search.clone());
+    let all: Vec<String> = issuers.chain(assigned).collect();
     Regex::new(&all.join("|")).expect("the patterns are embedded and tested")
 });
 
-static EACH: LazyLock<Vec<Regex>> = LazyLock::new(|| {
-    let each = |(_, mark, body, _): &Kind| {
-        Regex::new(&format!("^(?:{mark})({body})")).expect("the patterns are embedded and tested")
+/// Matches each pattern at the start of a text, in the order of [`SecretPatterns::iter`].
+static ANCHORED: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+    let anchored = |pattern: &SecretPattern| {
+        Regex::new(&format!("^(?:{})({})", pattern.prefix, pattern.body)).expect("the patterns are embedded and tested")
     };
-    kinds().map(each).collect()
+    PATTERNS.iter().map(anchored).collect()
 });
 
-static ADDRESSES: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("://"));
-static BOTS: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(":AA"));
-
-fn kinds() -> impl Iterator<Item = &'static Kind> {
-    MARKED.iter().chain(&FORMED).chain(&NAMED)
-}
+static URL_SEPARATORS: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("://"));
+static BOT_SEPARATORS: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(":AA"));
 
 /// How far before a separator and after a prefix is examined, in bytes. The limit keeps texts of nothing but prefixes
 /// cheap.
@@ -143,7 +104,7 @@ pub fn secrets(text: &str) -> Vec<Secret> {
     let mut found: Vec<Secret> = Vec::new();
     for start in starts(text) {
         // A rejected match may hide another one that starts inside it, but an accepted one does not.
-        if found.last().is_none_or(|secret| secret.place.end <= start) {
+        if found.last().is_none_or(|secret| secret.range.end <= start) {
             found.extend(secret_at(text, start));
         }
     }
@@ -160,11 +121,11 @@ fn starts(text: &str) -> Vec<usize> {
     let in_name: fn(u8) -> bool = |byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     let in_scheme: fn(u8) -> bool = |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'.' | b'-');
     let mut starts = Vec::new();
-    for mark in MARKS.find_iter(text) {
+    for mark in PREFIXES.find_iter(text) {
         starts.extend([back(mark.start(), in_name), mark.start()]);
     }
-    starts.extend(ADDRESSES.find_iter(bytes).map(|at| back(at, in_scheme)));
-    starts.extend(BOTS.find_iter(bytes).map(|at| back(at, |byte| byte.is_ascii_digit())));
+    starts.extend(URL_SEPARATORS.find_iter(bytes).map(|at| back(at, in_scheme)));
+    starts.extend(BOT_SEPARATORS.find_iter(bytes).map(|at| back(at, |byte| byte.is_ascii_digit())));
     let points = memchr::memchr_iter(b'.', bytes);
     let points = points.map(|at| (at, back(at, |byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))));
     starts.extend(points.filter(|(at, start)| at - start == 32).map(|(_, start)| start));
@@ -175,41 +136,41 @@ fn starts(text: &str) -> Vec<usize> {
 
 fn secret_at(text: &str, start: usize) -> Option<Secret> {
     let part = &text[start..text.floor_char_boundary(start + REACH.1)];
-    EACH.iter().zip(kinds()).find_map(|(regex, (kind, _, _, proof))| {
+    ANCHORED.iter().zip(PATTERNS.iter()).find_map(|(regex, pattern)| {
         let body = regex.captures(part)?.get(1)?;
-        let holds = match proof {
+        let is_proven = match pattern.proof {
             Proof::Form => true,
             Proof::Varied => entropy(body.as_str()) >= 2.5,
-            Proof::Lot => is_by_lot(body.as_str()),
+            Proof::Random => looks_random(body.as_str()),
         };
-        holds.then(|| Secret { kind, place: start..start + body.end() })
+        is_proven.then(|| Secret { kind: &pattern.kind, range: start..start + body.end() })
     })
 }
 
 /// A run of so many letters and digits is not a word.
-const NO_WORD: usize = 32;
+const LONGEST_WORD: usize = 32;
 
 /// Whether a body looks random: high entropy, and several changes between lower case, upper case and digits inside its
 /// words. A capitalised word, a year, or two joined words have at most one such change.
-fn is_by_lot(body: &str) -> bool {
+fn looks_random(body: &str) -> bool {
     let class = |byte: u8| match byte {
         b'a'..=b'z' => 1,
         b'A'..=b'Z' => 2,
         b'0'..=b'9' => 3,
         _ => 0,
     };
-    let (mut turns, mut row, mut before) = (0, 0, 0);
+    let (mut changes, mut run, mut previous) = (0, 0, 0);
     let mut longest = 0;
     for byte in body.bytes() {
         let class = class(byte);
-        turns += usize::from(matches!((before, class), (1, 2 | 3) | (2, 3) | (3, 1 | 2)));
-        row = if class == 0 { 0 } else { row + 1 };
-        longest = longest.max(row);
-        before = class;
+        changes += usize::from(matches!((previous, class), (1, 2 | 3) | (2, 3) | (3, 1 | 2)));
+        run = if class == 0 { 0 } else { run + 1 };
+        longest = longest.max(run);
+        previous = class;
     }
     // A short body cannot have as much entropy.
     let enough = (0.7 * super::float(body.len().max(1)).log2()).min(3.2);
-    (turns >= 3 || longest >= NO_WORD) && entropy(body) >= enough
+    (changes >= 3 || longest >= LONGEST_WORD) && entropy(body) >= enough
 }
 
 /// Returns the entropy of a text, in bits per character.
@@ -227,18 +188,18 @@ mod tests {
 
     /// Builds a key at run time, so that secret scanners do not flag this file.
     fn key(mark: &str) -> String {
-        let lot = "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY3zA5bC7d";
+        let random = "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY3zA5bC7d";
         match mark {
             "AKIA" => format!("{mark}Q7Z4M2N8P6R3S5T9"),
-            "eyJ" => format!("eyJ{lot}.eyJ{lot}.{lot}"),
+            "eyJ" => format!("eyJ{random}.eyJ{random}.{random}"),
             "-----BEGIN " => format!("{mark}RSA PRIVATE {}", "KEY-----"),
-            "AIza" => format!("{mark}{}", &lot[..35]),
-            _ => format!("{mark}{lot}"),
+            "AIza" => format!("{mark}{}", &random[..35]),
+            _ => format!("{mark}{random}"),
         }
     }
 
     #[test]
-    fn keys_are_found_in_prose_of_either_script() {
+    fn keys_are_found_in_english_and_chinese_prose() {
         for mark in [
             "sk-",
             "sk-proj-",
@@ -261,7 +222,7 @@ mod tests {
             {
                 let found = secrets(&text);
                 assert_eq!(found.len(), 1, "{mark} in {text}");
-                assert!(key(mark).starts_with(&text[found[0].place.clone()][..10]), "{mark}");
+                assert!(key(mark).starts_with(&text[found[0].range.clone()][..10]), "{mark}");
                 assert!(found[0].hint(&text).chars().count() <= 7);
             }
         }
@@ -269,25 +230,25 @@ mod tests {
 
     #[test]
     fn a_key_after_a_compound_name_is_found() {
-        let lot = "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY3zA5bC7d";
+        let random = "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY3zA5bC7d";
         for text in [
-            format!("OPENAI_API_KEY=sk-{lot}"),
-            format!("export HF_TOKEN=hf_{lot}"),
-            format!("他说 client_secret={lot}，便走了。"),
-            format!("AWS_SECRET_ACCESS_KEY={lot}"),
-            format!("\"aws_secret_access_key\": \"{lot}\""),
-            format!("secret_key = {lot}"),
-            format!("desk-top-task-sk-{lot}"),
+            format!("OPENAI_API_KEY=sk-{random}"),
+            format!("export HF_TOKEN=hf_{random}"),
+            format!("他说 client_secret={random}，便走了。"),
+            format!("AWS_SECRET_ACCESS_KEY={random}"),
+            format!("\"aws_secret_access_key\": \"{random}\""),
+            format!("secret_key = {random}"),
+            format!("desk-top-task-sk-{random}"),
         ] {
             let found = secrets(&text);
             assert_eq!(found.len(), 1, "{text}");
-            assert!(text[found[0].place.clone()].ends_with(lot), "{text}");
+            assert!(text[found[0].range.clone()].ends_with(random), "{text}");
         }
-        assert_eq!(secrets(&format!("task_sk-{lot} and ask-{lot}")), [], "a prefix inside a word does not match");
+        assert_eq!(secrets(&format!("task_sk-{random} and ask-{random}")), [], "a prefix inside a word does not match");
     }
 
     /// Returns `count` pseudorandom letters, the same for the same seed.
-    fn lot(seed: u64, count: usize, of: &str) -> String {
+    fn random_text(seed: u64, count: usize, of: &str) -> String {
         let signs: Vec<char> = of.chars().collect();
         let mut state = seed;
         let draw = |_| {
@@ -321,18 +282,18 @@ mod tests {
                 ("\"accessToken\": \"", 40, SMALL),
                 ("令牌：", 32, LETTERS),
             ] {
-                let body = lot(seed, count, of);
+                let body = random_text(seed, count, of);
                 let text = format!("他说 {mark}{body} and left");
                 let found = secrets(&text);
-                assert!(found.len() == 1 && text[found[0].place.clone()].ends_with(&body), "{text}");
+                assert!(found.len() == 1 && text[found[0].range.clone()].ends_with(&body), "{text}");
             }
         }
     }
 
     #[test]
     fn handwritten_secrets_are_found() {
-        let mail = format!("SG.{}.{}", lot(1, 22, SIGNS), lot(2, 43, SIGNS));
-        let model = format!("{}.{}", lot(3, 32, "0123456789abcdef"), lot(4, 16, SIGNS));
+        let mail = format!("SG.{}.{}", random_text(1, 22, SIGNS), random_text(2, 43, SIGNS));
+        let model = format!("{}.{}", random_text(3, 32, "0123456789abcdef"), random_text(4, 16, SIGNS));
         for secret in [
             "OPENAI_API_KEY=sk-QmZkLwPxTrVbNcHsGdFj",
             "-----BEGIN PGP PRIVATE KEY BLOCK-----",
@@ -350,7 +311,7 @@ mod tests {
             for text in [secret.to_owned(), format!("她记下 {secret}，便走了。"), format!("So, {secret} it was.")]
             {
                 let found = secrets(&text);
-                assert!(found.len() == 1 && secret.ends_with(&text[found[0].place.clone()]), "{text}: {found:?}");
+                assert!(found.len() == 1 && secret.ends_with(&text[found[0].range.clone()]), "{text}: {found:?}");
             }
         }
         let key = key("sk-");
@@ -358,7 +319,7 @@ mod tests {
             [format!("secret: on-the-{key}"), format!("sk-on-and-on-and-on-and-on {key}"), format!("//a:b/c {key}")]
         {
             let found = secrets(&text);
-            assert!(found.len() == 1 && found[0].place.end == text.len(), "{text}: a rejected match hides nothing");
+            assert!(found.len() == 1 && found[0].range.end == text.len(), "{text}: a rejected match hides nothing");
         }
     }
 

@@ -48,6 +48,8 @@ struct Words {
     not_people: BTreeSet<String>,
     /// Words for several people who speak at once, in lower case.
     groups: BTreeSet<String>,
+    /// Titles that are abbreviated with a full stop, in lower case.
+    abbreviated_titles: BTreeSet<String>,
 }
 
 static WORDS: LazyLock<Words> = LazyLock::new(|| {
@@ -101,10 +103,6 @@ pub fn parse_cue_line(line: &str) -> Option<CueLine<'_>> {
     (!opener).then(|| CueLine { name, aside, speech: line.len() - rest.len(), sure, mark })
 }
 
-/// Titles that are abbreviated with a full stop.
-const ABBREVIATED: [&str; 13] =
-    ["mr", "mrs", "ms", "dr", "st", "rev", "hon", "capt", "col", "gen", "lt", "sgt", "prof"];
-
 const BRACKETS: [(char, char); 5] = [('(', ')'), ('（', '）'), ('[', ']'), ('［', '］'), ('【', '】')];
 
 fn unprinted(text: &str) -> &str {
@@ -122,7 +120,7 @@ fn name_end(head: &str) -> Option<usize> {
                 // `MRS. HALLOW.`, `J. HALE.`
                 let word = head[..at].rsplit(' ').next().unwrap_or_default();
                 // `KING.` is not an abbreviation.
-                let short = word.chars().count() == 1 || ABBREVIATED.contains(&&*word.to_lowercase());
+                let short = word.chars().count() == 1 || WORDS.abbreviated_titles.contains(&word.to_lowercase());
                 let more = head[at + 1..].strip_prefix(' ').is_some_and(|more| more.starts_with(char::is_uppercase));
                 if !short || !more {
                     return Some(at);
@@ -169,11 +167,12 @@ fn is_name(name: &str) -> Option<bool> {
         let each = name.split('、').all(|part| (1..=8).contains(&part.chars().count()) && !part.contains(' '));
         let ordinal = name.starts_with('第') && name.ends_with(['幕', '场', '場', '折', '出', '回', '章', '节', '節']);
         // `守田道：` introduces speech in a story, not in a play.
-        let told = name.ends_with(['道', '说', '說', '曰', '问', '問', '答', '想', '叫', '喊', '骂', '罵', '叹', '嘆']);
+        let is_narration =
+            name.ends_with(['道', '说', '說', '曰', '问', '問', '答', '想', '叫', '喊', '骂', '罵', '叹', '嘆']);
         // `一月三日　晴` starts a day of a diary.
         let dated = name.ends_with(['日', '号', '號', '月', '年', '天'])
             && name.chars().any(|c| "一二三四五六七八九十廿初春夏秋冬".contains(c));
-        return (each && !ordinal && !told && !dated && name.chars().count() < 17).then_some(false);
+        return (each && !ordinal && !is_narration && !dated && name.chars().count() < 17).then_some(false);
     }
     let joint = |word: &str| matches!(word, "and" | "of" | "the" | "de" | "von" | "van" | "&");
     let words: Vec<&str> = name.split_whitespace().collect();
@@ -217,8 +216,8 @@ mod tests {
             ("甲、乙：好。", "甲、乙", None, "好。", false, CueSeparator::Colon),
         ] {
             let found = parse_cue_line(line).unwrap_or_else(|| panic!("{line}"));
-            let told = (found.name.as_str(), found.aside, &line[found.speech..], found.sure, found.mark);
-            assert_eq!(told, (name, aside, speech, sure, mark), "{line}");
+            let fields = (found.name.as_str(), found.aside, &line[found.speech..], found.sure, found.mark);
+            assert_eq!(fields, (name, aside, speech, sure, mark), "{line}");
         }
     }
 

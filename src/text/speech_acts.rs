@@ -1,6 +1,6 @@
 //! Detects speech acts of an utterance: asking, recalling, reasoning, feeling, stating.
 
-use super::words::{Signs, WORDS, latin_words};
+use super::words::{SpeechActWords, WORDS, latin_words};
 use crate::schema::Language;
 
 /// A speech act, detected by the words of a list.
@@ -41,19 +41,19 @@ pub fn count_speech_markers(text: &str, language: Language, sign: SpeechMarker) 
                 spaced.push(' ');
             }
             let digits = usize::from(sign == SpeechMarker::Fact && text.chars().any(|c| c.is_ascii_digit()));
-            digits + list(&WORDS.en.signs, sign).iter().filter(|word| stands(&spaced, word)).count()
+            digits + markers(&WORDS.en.signs, sign).iter().filter(|word| occurs(&spaced, word)).count()
         }
-        Language::Zh => list(&WORDS.zh.signs, sign).iter().filter(|word| text.contains(word)).count(),
+        Language::Zh => markers(&WORDS.zh.signs, sign).iter().filter(|word| text.contains(word)).count(),
     }
 }
 
 /// Whether words occur in a text whose words are surrounded by single spaces.
-fn stands(spaced: &str, words: &str) -> bool {
+fn occurs(spaced: &str, words: &str) -> bool {
     let blank = |at: usize| spaced.as_bytes()[at] == b' ';
     spaced.match_indices(words).any(|(at, _)| blank(at - 1) && blank(at + words.len()))
 }
 
-const fn list(signs: &Signs, sign: SpeechMarker) -> &super::words::List {
+const fn markers(signs: &SpeechActWords, sign: SpeechMarker) -> &super::words::List {
     match sign {
         SpeechMarker::Recall => &signs.recall,
         SpeechMarker::Reason => &signs.reason,

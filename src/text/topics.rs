@@ -41,9 +41,9 @@ fn english(sentence: &str) -> Vec<Topic> {
     for clause in sentence.split(|c: char| !(c.is_alphanumeric() || c.is_whitespace() || matches!(c, '-' | '\'' | '’')))
     {
         let words: Vec<String> = latin_words(clause).collect();
-        let given: Vec<&str> = clause.split_whitespace().collect();
+        let printed: Vec<&str> = clause.split_whitespace().collect();
         // Capitalised words inside a sentence are names, whose case must be kept; phrases with them are skipped.
-        let capital = |at: usize| given.len() == words.len() && given[at].starts_with(char::is_uppercase);
+        let capital = |at: usize| printed.len() == words.len() && printed[at].starts_with(char::is_uppercase);
         for (at, determiner) in words.iter().enumerate() {
             if !WORDS.en.determiners.contains(determiner) {
                 continue;

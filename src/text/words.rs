@@ -34,7 +34,7 @@ impl List {
 
 /// Words that show a speech act.
 #[derive(Debug, Deserialize)]
-pub(super) struct Signs {
+pub(super) struct SpeechActWords {
     pub(super) recall: List,
     pub(super) reason: List,
     pub(super) feeling: List,
@@ -52,6 +52,7 @@ pub(super) struct Signs {
 #[derive(Debug, Deserialize)]
 pub(super) struct English {
     pub(super) stop: List,
+    pub(super) distinctive: List,
     pub(super) abbreviations: List,
     pub(super) determiners: List,
     pub(super) followers: List,
@@ -60,7 +61,7 @@ pub(super) struct English {
     pub(super) titles: List,
     pub(super) openers: List,
     #[serde(flatten)]
-    pub(super) signs: Signs,
+    pub(super) signs: SpeechActWords,
 }
 
 /// The Chinese word lists.
@@ -73,7 +74,7 @@ pub(super) struct Chinese {
     pub(super) titles: List,
     pub(super) whole_titles: List,
     #[serde(flatten)]
-    pub(super) signs: Signs,
+    pub(super) signs: SpeechActWords,
 }
 
 /// All word lists.
@@ -85,7 +86,7 @@ pub(super) struct Words {
 
 /// Returns the letters and digits of a text in lower case, without anything between them.
 #[must_use]
-pub fn plain(text: &str) -> String {
+pub fn letters_and_digits(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
@@ -120,21 +121,21 @@ pub fn content_words(text: &str) -> Vec<String> {
         .filter(|word| word.chars().count() > 2 && !WORDS.en.stop.contains(word))
         .map(|word| stem(&word))
         .collect();
-    let mut run: Vec<char> = Vec::new();
+    let mut pending: Vec<char> = Vec::new();
     for c in text.chars().chain(std::iter::once(' ')) {
         let mut buffer = [0; 4];
         if is_han(c) && !WORDS.zh.stop.contains(c.encode_utf8(&mut buffer)) {
-            run.push(c);
+            pending.push(c);
             continue;
         }
-        if run.len() == 1 {
-            words.push(run[0].to_string());
+        if pending.len() == 1 {
+            words.push(pending[0].to_string());
         }
-        words.extend(run.windows(2).map(|pair| pair.iter().collect::<String>()));
-        if run.len() > 1 {
-            words.extend(run.iter().map(char::to_string).filter(|character| WORDS.zh.nouns.contains(character)));
+        words.extend(pending.windows(2).map(|pair| pair.iter().collect::<String>()));
+        if pending.len() > 1 {
+            words.extend(pending.iter().map(char::to_string).filter(|character| WORDS.zh.nouns.contains(character)));
         }
-        run.clear();
+        pending.clear();
     }
     words
 }
@@ -171,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn titles_in_both_languages() {
+    fn titles_of_both_languages_are_recognised() {
         for (word, expected) in [("Mrs.", true), ("Sergeant", true), ("温先生", true), ("bell", false), ("算盘", false)]
         {
             assert_eq!(is_title(word), expected, "{word}");

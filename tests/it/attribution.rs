@@ -23,12 +23,12 @@ struct Score {
     right: BTreeMap<String, f64>,
 }
 
-fn share(part: usize, whole: usize) -> f64 {
+fn share(part: usize, total: usize) -> f64 {
     let count = |n: usize| f64::from(u32::try_from(n).expect("a book has few quotations"));
-    count(part) / count(whole.max(1))
+    count(part) / count(total.max(1))
 }
 
-fn called(attribution: &Attribution, quotation: &Quotation, names: &[String]) -> bool {
+fn names_speaker(attribution: &Attribution, quotation: &Quotation, names: &[String]) -> bool {
     quotation.speaker.is_some_and(|speaker| {
         let person = &attribution.people[speaker];
         names.iter().any(|name| *name == person.name || person.aliases.contains(name))
@@ -52,13 +52,13 @@ fn score(book: &str, language: Language) -> Score {
     let offset = |cell: &str| -> u32 { cell.parse().expect("the gold holds offsets") };
     for row in rows(&format!("tests/fixtures/gold/{book}.quotes.tsv")).iter().filter(|row| row[3] != "none") {
         let quotation = starts.get(&offset(&row[0]));
-        let whole = quotation.is_some_and(|quotation| quotation.end.abs_diff(offset(&row[1])) < 2);
-        let right = quotation.is_some_and(|quotation| called(&attribution, quotation, &names[&row[2]]));
+        let is_found = quotation.is_some_and(|quotation| quotation.end.abs_diff(offset(&row[1])) < 2);
+        let is_right = quotation.is_some_and(|quotation| names_speaker(&attribution, quotation, &names[&row[2]]));
         all += 1;
-        found += usize::from(whole);
+        found += usize::from(is_found);
         for kind in [row[3].as_str(), "all"] {
             let count = counts.entry(kind.to_owned()).or_default();
-            count.0 += usize::from(right);
+            count.0 += usize::from(is_right);
             count.1 += 1;
         }
     }
@@ -103,10 +103,10 @@ fn every_speech_of_the_play_is_attributed_to_its_cue() {
     let right = gold
         .iter()
         .filter(|row| {
-            spoken.get_mut(&(row[0].as_str(), row[1].as_str())).is_some_and(|left| {
-                let more = *left > 0;
-                *left = left.saturating_sub(1);
-                more
+            spoken.get_mut(&(row[0].as_str(), row[1].as_str())).is_some_and(|count| {
+                let is_available = *count > 0;
+                *count = count.saturating_sub(1);
+                is_available
             })
         })
         .count();
@@ -134,16 +134,16 @@ fn attribution_is_deterministic() {
 }
 
 #[test]
-fn line_ends_change_offsets_and_nothing_else() {
+fn line_ends_change_only_offsets() {
     for (book, language) in [("a_penny_either_way", Language::En), ("lian_wen_ji", Language::Zh)] {
         let text = file(&format!("books/{book}.txt"));
-        let plain = attribute(&text, language, false);
+        let unix = attribute(&text, language, false);
         let windows = attribute(&text.replace('\n', "\r\n"), language, false);
-        assert_eq!(plain.people, windows.people);
+        assert_eq!(unix.people, windows.people);
         let words = |attribution: &Attribution| -> Vec<(String, Option<usize>)> {
             attribution.quotations.iter().map(|quotation| (quotation.text.clone(), quotation.speaker)).collect()
         };
-        assert_eq!(words(&plain), words(&windows));
+        assert_eq!(words(&unix), words(&windows));
     }
 }
 
@@ -167,12 +167,19 @@ fn person<'a>(aliases: &'a mut Aliases, name: &str) -> &'a mut KnownCharacter {
 }
 
 /// Start of a quotation, and the name of its speaker.
-type Said<'a> = (u32, Option<&'a str>);
+type QuotationSpeaker<'a> = (u32, Option<&'a str>);
 
 /// Returns the quotations with their speakers' names.
-fn said(attribution: &Attribution) -> Vec<Said<'_>> {
-    let said = attribution.quotations.iter();
-    said.map(|said| (said.start, said.speaker.map(|speaker| attribution.people[speaker].name.as_str()))).collect()
+fn quotation_speakers(attribution: &Attribution) -> Vec<QuotationSpeaker<'_>> {
+    let quotation_speakers = attribution.quotations.iter();
+    quotation_speakers
+        .map(|quotation_speakers| {
+            (
+                quotation_speakers.start,
+                quotation_speakers.speaker.map(|speaker| attribution.people[speaker].name.as_str()),
+            )
+        })
+        .collect()
 }
 
 const SHIPPED: [(&str, &str, &str); 3] = [
@@ -197,13 +204,14 @@ fn renaming_one_character_keeps_the_others() {
         let person = person(&mut aliases, one);
         let old = std::mem::replace(&mut person.name, "Somebody".to_owned());
         person.aliases.get_or_insert_default().push(old.clone());
-        let (plain, renamed) = (attribute(&text, language, script), attribute_with(&text, language, script, &aliases));
-        let (before, after) = (said(&plain), said(&renamed));
-        let same = |(before, after): &(&Said<'_>, &Said<'_>)| {
+        let (by_rule, renamed) =
+            (attribute(&text, language, script), attribute_with(&text, language, script, &aliases));
+        let (before, after) = (quotation_speakers(&by_rule), quotation_speakers(&renamed));
+        let is_unchanged = |(before, after): &(&QuotationSpeaker<'_>, &QuotationSpeaker<'_>)| {
             let name = if after.1 == Some("Somebody") { Some(old.as_str()) } else { after.1 };
             before.0 == after.0 && before.1 == name
         };
-        let kept = before.iter().zip(&after).filter(same).count();
+        let kept = before.iter().zip(&after).filter(is_unchanged).count();
         assert!(share(kept, before.len()) >= 0.97, "{book}: {kept} of {}", before.len());
         assert!(after.iter().any(|(_, name)| *name == Some("Somebody")), "{book}");
     }
@@ -213,20 +221,22 @@ fn renaming_one_character_keeps_the_others() {
 fn merging_two_characters_merges_their_quotations() {
     for (book, one, other) in SHIPPED {
         let (text, language, script, mut aliases) = shipped(book);
-        let taken = person(&mut aliases, other).clone();
-        aliases.people.retain(|person| *person != taken);
-        let own = person(&mut aliases, one).aliases.get_or_insert_default();
-        own.push(taken.name.clone());
-        own.extend(taken.aliases.into_iter().flatten());
-        let (plain, merged) = (attribute(&text, language, script), attribute_with(&text, language, script, &aliases));
-        assert!(merged.people.iter().all(|person| person.name != taken.name));
-        let of_two = plain.quotations.iter().filter(|quotation| {
-            let name = quotation.speaker.map(|speaker| plain.people[speaker].name.as_str());
-            let open = matches!(quotation.kind, Some(QuotationKind::Explicit | QuotationKind::Script));
-            open && (name == Some(one) || name == Some(&taken.name))
+        let merged_character = person(&mut aliases, other).clone();
+        aliases.people.retain(|person| *person != merged_character);
+        let aliases_of_one = person(&mut aliases, one).aliases.get_or_insert_default();
+        aliases_of_one.push(merged_character.name.clone());
+        aliases_of_one.extend(merged_character.aliases.into_iter().flatten());
+        let (by_rule, merged) = (attribute(&text, language, script), attribute_with(&text, language, script, &aliases));
+        assert!(merged.people.iter().all(|person| person.name != merged_character.name));
+        let of_two = by_rule.quotations.iter().filter(|quotation| {
+            let name = quotation.speaker.map(|speaker| by_rule.people[speaker].name.as_str());
+            let has_explicit_speaker = matches!(quotation.kind, Some(QuotationKind::Explicit | QuotationKind::Script));
+            has_explicit_speaker && (name == Some(one) || name == Some(&merged_character.name))
         });
         let of_two: Vec<u32> = of_two.map(|quotation| quotation.start).collect();
-        let of_one = said(&merged).into_iter().filter(|(start, name)| *name == Some(one) && of_two.contains(start));
+        let of_one = quotation_speakers(&merged)
+            .into_iter()
+            .filter(|(start, name)| *name == Some(one) && of_two.contains(start));
         let count = of_one.count();
         assert!(of_two.len() > 9 && share(count, of_two.len()) >= 0.95, "{book}: {count} of {}", of_two.len());
     }
@@ -236,21 +246,23 @@ fn merging_two_characters_merges_their_quotations() {
 fn quotations_of_removed_characters_stay_unattributed() {
     for (book, one, _) in SHIPPED {
         let (text, language, script, mut aliases) = shipped(book);
-        let struck = person(&mut aliases, one).clone();
-        aliases.people.retain(|person| *person != struck);
-        let (plain, left) = (attribute(&text, language, script), attribute_with(&text, language, script, &aliases));
-        assert!(left.people.iter().all(|person| person.name != one));
-        let open = |quotation: &&Quotation| {
-            quotation.speaker.is_some_and(|speaker| plain.people[speaker].name == one)
+        let removed = person(&mut aliases, one).clone();
+        aliases.people.retain(|person| *person != removed);
+        let (by_rule, corrected) =
+            (attribute(&text, language, script), attribute_with(&text, language, script, &aliases));
+        assert!(corrected.people.iter().all(|person| person.name != one));
+        let has_explicit_speaker = |quotation: &&Quotation| {
+            quotation.speaker.is_some_and(|speaker| by_rule.people[speaker].name == one)
                 && matches!(quotation.kind, Some(QuotationKind::Explicit | QuotationKind::Script))
         };
-        let after = said(&left);
-        let own: Vec<u32> = plain.quotations.iter().filter(open).map(|quotation| quotation.start).collect();
-        assert!(own.len() > 4, "{book}");
-        for (_, speaker) in after.iter().filter(|(start, _)| own.contains(start)) {
+        let after = quotation_speakers(&corrected);
+        let starts: Vec<u32> =
+            by_rule.quotations.iter().filter(has_explicit_speaker).map(|quotation| quotation.start).collect();
+        assert!(starts.len() > 4, "{book}");
+        for (_, speaker) in after.iter().filter(|(start, _)| starts.contains(start)) {
             assert_eq!(*speaker, None, "{book}");
         }
-        let spoken = left.quotations.iter().filter(|quotation| quotation.speaker.is_some()).count();
-        assert!(spoken * 2 > left.quotations.len(), "{book}: most other quotations keep their speakers");
+        let spoken = corrected.quotations.iter().filter(|quotation| quotation.speaker.is_some()).count();
+        assert!(spoken * 2 > corrected.quotations.len(), "{book}: most other quotations keep their speakers");
     }
 }

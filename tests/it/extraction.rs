@@ -1,126 +1,24 @@
-//! Extraction with scripted replies over the included books, in both languages: planted inventions, invalid answers, scenes over
+//! Extraction with scripted replies, in both languages: planted inventions in the included books, invalid answers, scenes across
 //! chunk boundaries.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use dramaturg::attribution;
-use dramaturg::llm::{Answered, Budget, Journal, JournalError, Model, OfflineOptions, Record, Session};
-use dramaturg::prompt::Prompts;
-use dramaturg::schema::{Chunk, Grounded, Language, Reject, RejectReason, Scene};
-use dramaturg::stages::extract;
-use dramaturg::stages::extract::{BookIndex, FoundLine, FoundScene, FoundScenes, RepairedLine, RepairedLines};
-use dramaturg::stages::{chunk, prompts};
-use futures::future::BoxFuture;
+use dramaturg::llm::Record;
+use dramaturg::schema::{Grounded, Language, Reject, RejectReason, Scene};
+use dramaturg::stages::extract::{self, FoundScenes, RepairedLine, RepairedLines};
 use serde_json::{Value, json};
 
-/// Turns an offline reply into the scripted one: (draw, reply).
-pub(super) type Rule = dyn Fn(&str, &str, Value) -> Value + Send + Sync;
+use crate::support::scripted_extraction::{IndexedBook, found_scene, reasons};
 
-/// A journal that stores replies changed by a rule, which thereby acts as the model.
-struct Script {
-    rule: Box<Rule>,
-    records: Mutex<BTreeMap<String, Record>>,
-    /// Keys of the replies that were passed to the rule.
-    said: Mutex<BTreeSet<String>>,
-}
-
-impl Journal for Script {
-    fn find(&self, key: &str) -> Result<Option<Answered>, JournalError> {
-        Ok(self.records.lock().expect("not poisoned").get(key).map(Answered::from))
-    }
-
-    fn write(&self, record: Record) -> BoxFuture<'_, Result<(), JournalError>> {
-        self.records.lock().expect("not poisoned").insert(record.key.clone(), record);
-        Box::pin(async { Ok(()) })
-    }
-}
-
-impl Script {
-    /// Asks by way of the journal: a first pass fills it, the second reads what the rule made of it. A pass ends where the rule
-    /// changes nothing any more.
-    fn rewrite(&self) -> bool {
-        let mut said = self.said.lock().expect("not poisoned");
-        let before = said.len();
-        for (key, record) in self.records.lock().expect("not poisoned").iter_mut() {
-            if said.insert(key.clone()) {
-                let reply = serde_json::from_str(&record.reply.text).unwrap_or(Value::Null);
-                record.reply.text = (self.rule)(&record.ask, &record.draw, reply).to_string();
-            }
-        }
-        said.len() > before
-    }
-}
-
-/// A book, prepared for the stage.
-pub(super) struct Read {
-    pub(super) language: Language,
-    pub(super) chunks: Vec<Chunk>,
-    facts: BookIndex,
-    text: String,
-}
-
-pub(super) fn read(name: &str, bytes: &[u8], max_tokens: Option<u32>) -> Read {
-    let book = chunk::read(name, bytes, None).expect("reads");
-    let mut params = chunk::Params::default();
-    if let Some(max_tokens) = max_tokens {
-        params.max_tokens = max_tokens;
-    }
-    let (chunks, _) = chunk::chunk(&book, &chunk::chapters(&book), &params);
-    let language = book.language;
-    let attribution = attribution::attribute(&book.text, language, book.script);
-    let facts = BookIndex::new(&book, language, book.text.as_str().into(), attribution);
-    Read { language, chunks, facts, text: book.text.clone() }
-}
-
-fn shipped(name: &str) -> Read {
+/// Reads a book that is included in the repository.
+fn included_book(name: &str) -> IndexedBook {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("books").join(name);
-    read(name, &std::fs::read(path).expect("the book is shipped"), None)
+    IndexedBook::read(name, &std::fs::read(path).expect("the book is included"), None)
 }
 
-/// Extracts a book with a rule as the model.
-pub(super) async fn extracted(
-    read: &Read,
-    params: &extract::Params,
-    rule: impl Fn(&str, &str, Value) -> Value + Send + Sync + 'static,
-) -> (Vec<Scene>, Vec<Reject>, Vec<Record>) {
-    let script = Arc::new(Script { rule: Box::new(rule), records: Mutex::default(), said: Mutex::default() });
-    let journal: Arc<dyn Journal> = Arc::clone(&script) as _;
-    let templates = Prompts::new(prompts(), &BTreeMap::new()).expect("the templates parse");
-    let session = Arc::new(Session::new(7, templates, journal, Budget::default(), false));
-    let model = Model::offline("rules", OfflineOptions::default(), session);
-    let (mut scenes, mut rejects) = (Vec::new(), Vec::new());
-    let mut carry = extract::Carry::default();
-    for (at, chunk) in read.chunks.iter().enumerate() {
-        // A call depends only on earlier calls, so a chunk is done when there is no new call.
-        let mut done = None;
-        for _ in 0..200 {
-            let whole = async {
-                let mut made = extract::extract(&model, params, &read.facts, chunk, carry.clone()).await?;
-                if read.chunks.get(at + 1).is_none_or(|next| next.start != chunk.end) {
-                    let left = extract::finish(&model, params, &read.facts, made.carry.clone()).await?;
-                    made.scenes.extend(left.scenes);
-                    made.rejects.extend(left.rejects);
-                    made.carry = left.carry;
-                }
-                Ok::<_, dramaturg::llm::AskError>(made)
-            };
-            done = Some(whole.await.expect("extracts"));
-            if !script.rewrite() {
-                break;
-            }
-        }
-        let done = done.expect("was extracted");
-        scenes.extend(done.scenes);
-        rejects.extend(done.rejects);
-        carry = done.carry;
-    }
-    let records = script.records.lock().expect("not poisoned").values().cloned().collect();
-    (scenes, rejects, records)
-}
-
-/// A generator whose output does not depend on a crate's version.
+/// A random generator that does not depend on a crate, so that an update does not change the test cases.
 struct Dice(u64);
 
 impl Dice {
@@ -134,27 +32,29 @@ impl Dice {
     }
 }
 
-fn plain(text: &str) -> String {
+fn normalized(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-fn is_zh(read: &Read) -> bool {
-    read.language == Language::Zh
+fn is_zh(book: &IndexedBook) -> bool {
+    book.language == Language::Zh
 }
 
 /// Changes that keep the meaning of a line.
-const FAITHFUL: [&str; 5] = ["as it stands", "marks", "case or script", "a slip", "an interjection or a contraction"];
-/// Changes that alter the meaning of a line.
+const FAITHFUL: [&str; 5] = ["verbatim", "punctuation", "case or script", "typo", "filler or contraction"];
+/// Changes that make it another line.
 const PLANTED: [&str; 7] = ["known name", "strange name", "number", "negation", "paraphrase", "other book", "invented"];
 
-/// Changes a line without altering its meaning; `None` if the change does not apply.
-fn faithful(kind: &str, line: &str, language: Language, dice: &mut Dice) -> Option<String> {
+/// Applies a change that keeps the meaning of a line. `None` if it does not apply to the line.
+fn faithful(change: &str, line: &str, language: Language, dice: &mut Dice) -> Option<String> {
     let zh = language == Language::Zh;
     let words: Vec<&str> = line.split(' ').collect();
-    let written = match kind {
-        "as it stands" => return Some(line.to_owned()),
-        "marks" if zh => format!("「{}」", line.replace('，', ",").replace('。', "．").replace('？', "?")),
-        "marks" => format!("\"{}", line.replace('—', " - ").replace('’', "'").replace(", ", " ").replace(';', ",")),
+    let changed = match change {
+        "verbatim" => return Some(line.to_owned()),
+        "punctuation" if zh => format!("「{}」", line.replace('，', ",").replace('。', "．").replace('？', "?")),
+        "punctuation" => {
+            format!("\"{}", line.replace('—', " - ").replace('’', "'").replace(", ", " ").replace(';', ","))
+        }
         "case or script" if zh => {
             let scripts: toml::Table =
                 include_str!("../../src/attribution/words/scripts.toml").parse().expect("the table");
@@ -166,8 +66,8 @@ fn faithful(kind: &str, line: &str, language: Language, dice: &mut Dice) -> Opti
             line.chars().map(|c| simple.iter().position(|s| *s == c).map_or(c, |at| full[at])).collect()
         }
         "case or script" => line.to_uppercase(),
-        "a slip" if zh => {
-            const SLIPS: [(char, char); 8] = [
+        "typo" if zh => {
+            const TYPOS: [(char, char); 8] = [
                 ('的', '地'),
                 ('得', '的'),
                 ('在', '再'),
@@ -177,32 +77,32 @@ fn faithful(kind: &str, line: &str, language: Language, dice: &mut Dice) -> Opti
                 ('着', '住'),
                 ('账', '帐'),
             ];
-            let (from, to) = SLIPS.into_iter().find(|(from, _)| line.contains(*from))?;
+            let (from, to) = TYPOS.into_iter().find(|(from, _)| line.contains(*from))?;
             (line.chars().count() > 8).then(|| line.replacen(from, &to.to_string(), 1))?
         }
-        "a slip" => {
+        "typo" => {
             let long = |word: &&str| word.len() > 5 && word.chars().all(|c| c.is_ascii_lowercase());
             let at: Vec<usize> = (0..words.len()).filter(|at| long(&words[*at])).collect();
             let at = *at.get(dice.below(at.len()))?;
             let letter = 2 + dice.below(words[at].len() - 4);
             let (head, tail) = words[at].split_at(letter);
-            let slip = if dice.below(2) == 0 {
+            let typo = if dice.below(2) == 0 {
                 format!("{head}{}", &tail[1..])
             } else {
                 format!("{head}{}{tail}", &tail[..1])
             };
             (words.len() > 3).then(|| {
                 let mut words: Vec<&str> = words.clone();
-                words[at] = &slip;
+                words[at] = &typo;
                 words.join(" ")
             })?
         }
         _ if zh => {
-            const CALLS: [&str; 8] = ["哎哟，", "啊，", "唉，", "哎，", "嗯，", "呢", "吧", "啊"];
-            line.replacen(CALLS.iter().find(|call| line.contains(**call))?, "", 1)
+            const FILLERS: [&str; 8] = ["哎哟，", "啊，", "唉，", "哎，", "嗯，", "呢", "吧", "啊"];
+            line.replacen(FILLERS.iter().find(|filler| line.contains(**filler))?, "", 1)
         }
         _ => {
-            const OUT: [(&str, &str); 9] = [
+            const CHANGES: [(&str, &str); 9] = [
                 ("Oh, ", ""),
                 ("Well, ", ""),
                 ("I’m", "I am"),
@@ -213,44 +113,44 @@ fn faithful(kind: &str, line: &str, language: Language, dice: &mut Dice) -> Opti
                 ("It’s ", "It is "),
                 ("that’s ", "that is "),
             ];
-            let occasion =
+            let applies =
                 |(from, _): &&(&str, &str)| line.contains(*from) && !line.contains("an’t ") && !line.contains("on’t ");
-            let (from, to) = OUT.iter().find(occasion)?;
+            let (from, to) = CHANGES.iter().find(applies)?;
             line.replacen(from, to, 1)
         }
     };
-    (written != line).then_some(written)
+    (changed != line).then_some(changed)
 }
 
-/// Alters the meaning of a line; `None` if the change does not apply.
+/// Applies a change that makes it another line. `None` if it does not apply to the line.
 fn planted(
-    kind: &str,
+    change: &str,
     line: &str,
-    read: &Read,
+    book: &IndexedBook,
     names: &[String],
     others: &[String],
     dice: &mut Dice,
 ) -> Option<String> {
-    let zh = is_zh(read);
+    let zh = is_zh(book);
     let words: Vec<&str> = line.split(' ').collect();
     let letter = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
-    let whole = |word: &str| {
+    let find_word = |word: &str| {
         line.match_indices(word).map(|(at, _)| at).find(|at| {
             zh || !letter(line[..*at].chars().next_back()) && !letter(line[at + word.len()..].chars().next())
         })
     };
     let swapped = |from: &str, to: &str| {
-        let at = whole(from)?;
+        let at = find_word(from)?;
         Some(format!("{}{to}{}", &line[..at], &line[at + from.len()..]))
     };
-    match kind {
+    match change {
         "known name" | "strange name" => {
-            let from = names.iter().filter(|name| whole(name).is_some()).max_by_key(|name| name.len())?;
+            let from = names.iter().filter(|name| find_word(name).is_some()).max_by_key(|name| name.len())?;
             let strange =
                 if zh { ["郭怀礼", "庞守义", "谷二娘"] } else { ["Percival", "Mrs. Gatacre", "Josephine"] };
             let known: Vec<&String> =
                 names.iter().filter(|name| !name.contains(from.as_str()) && !from.contains(name.as_str())).collect();
-            let to = if kind == "known name" { dice.one_of(&known).as_str() } else { *dice.one_of(&strange) };
+            let to = if change == "known name" { dice.one_of(&known).as_str() } else { *dice.one_of(&strange) };
             swapped(from, to)
         }
         "number" if zh => {
@@ -269,7 +169,7 @@ fn planted(
                 "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "twenty",
                 "thirty", "forty",
             ];
-            let from = NUMBERS.iter().find(|number| whole(number).is_some())?;
+            let from = NUMBERS.iter().find(|number| find_word(number).is_some())?;
             swapped(from, NUMBERS.iter().rev().find(|to| *to != from && dice.below(3) == 0).unwrap_or(&"ninety"))
         }
         "negation" if zh => {
@@ -343,38 +243,38 @@ fn planted(
         }
         "other book" => Some(dice.one_of(others).clone()),
         _ if zh => {
-            let who = ["这位客官", "老掌柜", "诸位乡亲", "这孩子", "小二哥"];
-            let what = [
+            let subjects = ["这位客官", "老掌柜", "诸位乡亲", "这孩子", "小二哥"];
+            let predicates = [
                 "昨夜里梦见一条白龙",
                 "把家里的牛卖给了庙里",
                 "要到京城去考武举",
                 "从前在海上做过水手",
                 "专会看人的手相",
             ];
-            let then = ["你说奇怪不奇怪", "我可真替他高兴", "往后的事谁知道呢", "街坊们都笑他傻", "连皇上也听说了"];
-            Some(format!("{}{}，{}。", dice.one_of(&who), dice.one_of(&what), dice.one_of(&then)))
+            let endings = ["你说奇怪不奇怪", "我可真替他高兴", "往后的事谁知道呢", "街坊们都笑他傻", "连皇上也听说了"];
+            Some(format!("{}{}，{}。", dice.one_of(&subjects), dice.one_of(&predicates), dice.one_of(&endings)))
         }
         _ => {
-            let who = ["My grandmother", "The archbishop", "Every sailor", "That violinist", "Your tailor"];
-            let what = [
+            let subjects = ["My grandmother", "The archbishop", "Every sailor", "That violinist", "Your tailor"];
+            let predicates = [
                 "dreamed of white elephants",
                 "sold the family silver",
                 "was raised by gypsies",
                 "collects stuffed owls",
                 "sailed round the Horn",
             ];
-            let then = [
+            let endings = [
                 "and laughed about it until Easter",
                 "which surprised the whole regiment",
                 "so I bought a telescope",
                 "or so the newspapers claim",
             ];
-            Some(format!("{} {}, {}.", dice.one_of(&who), dice.one_of(&what), dice.one_of(&then)))
+            Some(format!("{} {}, {}.", dice.one_of(&subjects), dice.one_of(&predicates), dice.one_of(&endings)))
         }
     }
 }
 
-/// Names in the gold character lists that can occur in lines.
+/// Returns the names of a gold list of characters that can occur in lines.
 fn gold_names(text: &str) -> Vec<String> {
     let rows = text.lines().skip(1).filter_map(|row| row.split_once('\t'));
     let names = rows.flat_map(|(name, rest)| {
@@ -388,7 +288,7 @@ fn gold_names(text: &str) -> Vec<String> {
     names.filter(fits).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// Lines that are in no included Chinese book.
+/// Lines that no included Chinese book has.
 const OTHER_ZH: &[&str] = &[
     "姑娘莫要心急，这盏灯笼我明日便给你糊好。",
     "将军，西门的守军已经三日没有领到粮草了。",
@@ -402,7 +302,7 @@ const OTHER_ZH: &[&str] = &[
     "我在南洋开过药铺，见过会下蛋的石头。",
 ];
 
-/// Number of lines of a kind, and how many of them were found in the book.
+/// For each change, the number of lines with it, and how many of them were found in the book.
 type Tally = BTreeMap<&'static str, (u32, u32)>;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -415,31 +315,31 @@ async fn planted_inventions_are_rejected() {
         ),
         ("lian_wen_ji.txt", include_str!("../fixtures/gold/lian_wen_ji.characters.tsv")),
     ];
-    let mut reads: Vec<(Arc<Read>, Vec<String>)> = Vec::new();
+    let mut indexed: Vec<(Arc<IndexedBook>, Vec<String>)> = Vec::new();
     for (name, gold) in books {
-        reads.push((Arc::new(shipped(name)), gold_names(gold)));
+        indexed.push((Arc::new(included_book(name)), gold_names(gold)));
     }
     // The lines of the script are planted into the novel and the other way round.
     let params = extract::Params { max_repairs: 0, min_grounding: 0.0, ..extract::Params::default() };
     let mut own: Vec<Vec<String>> = Vec::new();
-    for (read, _) in &reads {
-        let (scenes, ..) = extracted(read, &params, |_, _, reply| reply).await;
+    for (book, _) in &indexed {
+        let (scenes, ..) = book.extract(&params, |_, _, reply| reply).await;
         let lines = scenes.iter().flat_map(|scene| &scene.dialogue).filter_map(|line| line.speech.clone());
-        own.push(lines.filter(|line| plain(line).chars().count() >= if is_zh(read) { 4 } else { 12 }).collect());
+        own.push(lines.filter(|line| normalized(line).chars().count() >= if is_zh(book) { 4 } else { 12 }).collect());
     }
     for language in Language::ALL {
         let mut tally = Tally::new();
         let mut wrong: Vec<String> = Vec::new();
-        for (at, (read, names)) in reads.iter().enumerate().filter(|(_, (read, _))| read.language == language) {
+        for (at, (book, names)) in indexed.iter().enumerate().filter(|(_, (book, _))| book.language == language) {
             let others: Vec<String> = match language {
                 Language::En => own[1 - at].clone(),
                 Language::Zh => OTHER_ZH.iter().map(|line| (*line).to_owned()).collect(),
             };
-            let text = plain(&read.text);
+            let text = normalized(&book.text);
             for seed in 0..4 {
-                let truth: Arc<Mutex<BTreeMap<String, &'static str>>> = Arc::default();
-                let (seen, scripted, names, others, text) =
-                    (Arc::clone(&truth), Arc::clone(read), names.clone(), others.clone(), text.clone());
+                let changes: Arc<Mutex<BTreeMap<String, &'static str>>> = Arc::default();
+                let (applied, scripted, names, others, text) =
+                    (Arc::clone(&changes), Arc::clone(book), names.clone(), others.clone(), text.clone());
                 let rule = move |ask: &str, draw: &str, reply: Value| {
                     if ask != "extract/scenes" {
                         return reply;
@@ -449,69 +349,73 @@ async fn planted_inventions_are_rejected() {
                         dice.below(2);
                     });
                     let mut found: FoundScenes = serde_json::from_value(reply).expect("scenes");
-                    let mut truth = seen.lock().expect("not poisoned");
+                    let mut applied = applied.lock().expect("not poisoned");
                     for line in found.scenes.iter_mut().flat_map(|scene| &mut scene.dialogue) {
                         let Some(speech) = line.speech.clone() else { continue };
                         let mut change = (FAITHFUL[0], speech.clone());
                         if dice.below(5) == 0 {
                             for _ in 0..12 {
-                                let kind = *dice.one_of(&PLANTED);
-                                let other = planted(kind, &speech, &scripted, &names, &others, &mut dice);
+                                let name = *dice.one_of(&PLANTED);
+                                let other = planted(name, &speech, &scripted, &names, &others, &mut dice);
                                 // A line that is in the book is not an invention.
-                                if let Some(other) = other.filter(|other| !text.contains(&plain(other))) {
-                                    change = (kind, other);
+                                if let Some(other) = other.filter(|other| !text.contains(&normalized(other))) {
+                                    change = (name, other);
                                     break;
                                 }
                             }
                         } else if dice.below(2) == 0 {
-                            let kind = *dice.one_of(&FAITHFUL);
-                            if let Some(other) = faithful(kind, &speech, scripted.language, &mut dice) {
-                                change = (kind, other);
+                            let name = *dice.one_of(&FAITHFUL);
+                            if let Some(other) = faithful(name, &speech, scripted.language, &mut dice) {
+                                change = (name, other);
                             }
                         }
-                        // A text shared by two lines identifies neither.
-                        if truth.insert(change.1.clone(), change.0).is_some_and(|before| before != change.0) {
-                            truth.insert(change.1.clone(), "");
+                        // Two lines with the same text but different changes are not counted.
+                        if applied.insert(change.1.clone(), change.0).is_some_and(|before| before != change.0) {
+                            applied.insert(change.1.clone(), "");
                         }
                         line.speech = Some(change.1);
                     }
                     json!(found)
                 };
-                let (scenes, rejects, _) = extracted(read, &params, rule).await;
+                let (scenes, rejects, _) = book.extract(&params, rule).await;
                 let quoted = |reject: &Reject| {
                     let rest = reject.detail.split_once('“')?.1;
-                    let end = rest.find("”; ").or_else(|| rest.find("” is said "))?;
-                    Some(plain(&rest[..end]))
+                    let end = rest.find("”; ").or_else(|| rest.find("” occurs "))?;
+                    Some(normalized(&rest[..end]))
                 };
-                let left_out: BTreeSet<String> = rejects
+                let dropped: BTreeSet<String> = rejects
                     .iter()
-                    .filter(|reject| matches!(reject.reason.name(), "not_in_book" | "repeated_line"))
+                    .filter(|reject| matches!(reject.reason, RejectReason::NotInBook | RejectReason::RepeatedLine))
                     .filter_map(quoted)
                     .collect();
-                for (line, kind) in truth.lock().expect("not poisoned").iter().filter(|(_, kind)| !kind.is_empty()) {
-                    let is_left_out = left_out.contains(&plain(line));
-                    let counts = tally.entry(*kind).or_default();
+                for (line, change) in
+                    changes.lock().expect("not poisoned").iter().filter(|(_, change)| !change.is_empty())
+                {
+                    let is_dropped = dropped.contains(&normalized(line));
+                    let counts = tally.entry(*change).or_default();
                     counts.0 += 1;
-                    counts.1 += u32::from(!is_left_out);
-                    if PLANTED.contains(kind) != is_left_out {
-                        let told = rejects.iter().find(|reject| reject.detail.contains(line.trim_matches(['“', '"'])));
-                        let told = told.map(|reject| format!("{}: {}", reject.reason, reject.detail));
+                    counts.1 += u32::from(!is_dropped);
+                    if PLANTED.contains(change) != is_dropped {
+                        let reject =
+                            rejects.iter().find(|reject| reject.detail.contains(line.trim_matches(['“', '"'])));
+                        let reject = reject.map(|reject| format!("{}: {}", reject.reason, reject.detail));
                         let lines = scenes.iter().flat_map(|scene| &scene.dialogue);
-                        let found = lines
-                            .filter(|said| said.speech.as_deref().is_some_and(|speech| plain(speech) == plain(line)));
+                        let found = lines.filter(|utterance| {
+                            utterance.speech.as_deref().is_some_and(|speech| normalized(speech) == normalized(line))
+                        });
                         let found: Vec<String> = found
-                            .filter_map(|said| {
-                                let (start, end) = (said.start? as usize, said.end? as usize);
-                                Some(read.text.chars().skip(start).take(end - start).collect())
+                            .filter_map(|utterance| {
+                                let (start, end) = (utterance.start? as usize, utterance.end? as usize);
+                                Some(book.text.chars().skip(start).take(end - start).collect())
                             })
                             .collect();
-                        wrong.push(format!("{kind}: {line}\n    {told:?} {found:?}"));
+                        wrong.push(format!("{change}: {line}\n    {reject:?} {found:?}"));
                     }
                 }
             }
         }
-        let sum = |kinds: &[&str]| {
-            let counts = tally.iter().filter(|(kind, _)| kinds.contains(kind)).map(|(_, counts)| counts);
+        let sum = |group: &[&str]| {
+            let counts = tally.iter().filter(|(change, _)| group.contains(change)).map(|(_, counts)| counts);
             counts.fold((0, 0), |all, counts| (all.0 + counts.0, all.1 + counts.1))
         };
         let ((planted, kept), (faithful, found)) = (sum(&PLANTED), sum(&FAITHFUL));
@@ -519,7 +423,7 @@ async fn planted_inventions_are_rejected() {
         let precision = f64::from(caught) / f64::from(caught + faithful - found);
         let recall = f64::from(caught) / f64::from(planted);
         let figures = format!(
-            "{language}: precision {precision:.4}, recall {recall:.4}, {planted} planted of {}; found of each kind {tally:?}",
+            "{language}: precision {precision:.4}, recall {recall:.4}, {planted} planted of {}; found by change {tally:?}",
             planted + faithful
         );
         assert!(planted > 150 && tally.len() == PLANTED.len() + FAITHFUL.len(), "{figures}");
@@ -527,80 +431,55 @@ async fn planted_inventions_are_rejected() {
     }
 }
 
-/// Lines of the shipped books altered by hand, as people would who want to get past the check: numbers in words and figures,
-/// denials by contraction or a single character, one name for another, parts of names, paraphrases. `T` begins a line that says
-/// what the book says, `F` one that does not.
+/// Lines of the included books altered by hand to get past the check: numbers in words and digits, negation by contraction or a
+/// single character, one name for another, parts of names, paraphrases. A case starts with `T` if it has the meaning of the book
+/// and with `F` if it does not.
 #[test]
 fn manually_altered_lines_are_detected() {
     for (name, cases) in [
         ("a_penny_either_way.txt", include_str!("../fixtures/altered/a_penny_either_way.txt")),
         ("lian_wen_ji.txt", include_str!("../fixtures/altered/lian_wen_ji.txt")),
     ] {
-        let read = shipped(name);
-        let end = u32::try_from(read.text.chars().count()).expect("a book");
-        let (mut altered, mut caught, mut told, mut wrong) = (0_u32, 0_u32, 0_u32, Vec::new());
+        let book = included_book(name);
+        let end = u32::try_from(book.text.chars().count()).expect("a book");
+        let (mut altered, mut caught, mut absent, mut wrong) = (0_u32, 0_u32, 0_u32, Vec::new());
         for (is_true, line) in cases.lines().map(|case| (case.starts_with("T "), &case[2..])) {
-            let found = extract::ground(&read.facts, 0..end, &[line.to_owned()], 0.6);
+            let found = extract::ground(&book.index, 0..end, &[line.to_owned()], 0.6);
             let is_absent = found[0].0 == Grounded::Absent;
             altered += u32::from(!is_true);
-            told += u32::from(is_absent);
+            absent += u32::from(is_absent);
             caught += u32::from(is_absent && !is_true);
             if is_absent == is_true {
                 wrong.push(format!("{found:?} {line}"));
             }
         }
-        let (precision, recall) = (f64::from(caught) / f64::from(told), f64::from(caught) / f64::from(altered));
+        let (precision, recall) = (f64::from(caught) / f64::from(absent), f64::from(caught) / f64::from(altered));
         assert!(altered >= 80 && precision >= 0.98 && recall >= 0.98, "{name}: {precision} {recall} {wrong:#?}");
     }
 }
 
-/// Returns an uninterrupted dialogue of two people, as lines of (speaker, speech) and as a book.
-pub(super) fn talk(language: Language, count: usize) -> (Vec<(String, String)>, Arc<Read>, u32) {
-    let (lines, told) = crate::support::talk(language, count);
-    let tokens = dramaturg::llm::estimate_tokens(&told);
-    let read = read("a_book.txt", told.as_bytes(), (count > 30).then_some(tokens * 2 / 5));
-    assert_eq!(read.language, language);
-    (lines, Arc::new(read), tokens)
-}
-
-/// Returns a scene as a model writes it.
-pub(super) fn scene(lines: &[(String, String)]) -> FoundScene {
-    let line = |(speaker, speech): &(String, String)| FoundLine {
-        speaker: speaker.clone(),
-        speech: Some(speech.clone()),
-        ..FoundLine::default()
-    };
-    FoundScene {
-        first_words: lines[0].1.clone(),
-        last_words: lines[lines.len() - 1].1.clone(),
-        characters: vec![lines[0].0.clone(), lines[1].0.clone()],
-        dialogue: lines.iter().map(line).collect(),
-        ..FoundScene::default()
-    }
-}
-
-/// Extracts a book of one chunk; the model answers `first`, and `second` when it is asked again.
-async fn answered(read: &Read, first: FoundScenes, second: FoundScenes) -> (Vec<Scene>, Vec<Reject>, Vec<Record>) {
+/// Extracts the only chunk of a conversation; the model answers `first` and, when asked again, `second`.
+async fn answered(
+    book: &IndexedBook,
+    first: FoundScenes,
+    second: FoundScenes,
+) -> (Vec<Scene>, Vec<Reject>, Vec<Record>) {
     let rule = move |ask: &str, draw: &str, reply: Value| match ask {
         "extract/scenes" if draw.ends_with("/again") => json!(second),
         "extract/scenes" => json!(first),
         _ => reply,
     };
-    extracted(read, &extract::Params::default(), rule).await
-}
-
-pub(super) fn reasons(rejects: &[Reject]) -> Vec<&str> {
-    rejects.iter().map(|reject| reject.reason.name()).collect()
+    book.extract(&extract::Params::default(), rule).await
 }
 
 #[tokio::test]
 async fn invalid_answers_are_requested_again_and_rejected() {
     for language in Language::ALL {
-        let (lines, read, _) = talk(language, 12);
-        let whole = || FoundScenes { scenes: vec![scene(&lines)] };
+        let (lines, book) = IndexedBook::of_conversation(language, 12);
+        let complete = || FoundScenes { scenes: vec![found_scene(&lines)] };
         let nothing = FoundScenes::default;
-        // An empty answer, then a complete one; then two empty ones.
-        let (scenes, rejects, records) = answered(&read, nothing(), whole()).await;
+        // First an empty answer and then a complete one; then two empty ones.
+        let (scenes, rejects, records) = answered(&book, nothing(), complete()).await;
         assert_eq!((scenes.len(), reasons(&rejects)), (1, vec![]), "{language}: {rejects:?}");
         let again = records.iter().find(|record| record.draw.ends_with("/again")).expect("asked again");
         let prompt = &again.request.messages[1].content;
@@ -608,26 +487,26 @@ async fn invalid_answers_are_requested_again_and_rejected() {
             prompt.trim_end().ends_with(if language == Language::En { "in the stretch." } else { "在交谈。" }),
             "{prompt}"
         );
-        let (scenes, rejects, _) = answered(&read, nothing(), nothing()).await;
+        let (scenes, rejects, _) = answered(&book, nothing(), nothing()).await;
         assert_eq!((scenes.len(), rejects[0].reason.name()), (0, "no_scene"), "{rejects:?}");
-        // The same lines repeated many times.
-        let mut looped = whole();
+        // The same lines repeated.
+        let mut looped = complete();
         looped.scenes[0].dialogue = std::iter::repeat_n(looped.scenes[0].dialogue.clone(), 40).flatten().collect();
-        let (scenes, rejects, _) = answered(&read, looped.clone(), looped).await;
+        let (scenes, rejects, _) = answered(&book, looped.clone(), looped).await;
         assert_eq!((scenes[0].dialogue.len(), rejects[0].reason.name()), (12, "too_much"), "{language}");
         assert!(rejects.len() > 1, "{rejects:?}");
         assert!(rejects[1..].iter().all(|reject| reject.reason == RejectReason::RepeatedLine), "{rejects:?}");
         // A summary in another language, then the complete scene.
-        let mut foreign = whole();
+        let mut foreign = complete();
         let (own, other) = ("Anna and Boris count the stones by the weir.", "陆平和周七在坝上数石头，各说各的。");
         foreign.scenes[0].summary = if language == Language::En { other } else { own }.to_owned();
-        let (scenes, rejects, _) = answered(&read, foreign.clone(), foreign.clone()).await;
+        let (scenes, rejects, _) = answered(&book, foreign.clone(), foreign.clone()).await;
         assert_eq!((scenes[0].summary.as_str(), scenes[0].dialogue.len()), ("", 12));
         assert_eq!(reasons(&rejects), ["other_language"; 2], "{rejects:?}");
         for line in &mut foreign.scenes[0].dialogue {
             line.speech = Some(if language == Language::En { other } else { own }.to_owned());
         }
-        let (scenes, rejects, records) = answered(&read, foreign.clone(), foreign).await;
+        let (scenes, rejects, records) = answered(&book, foreign.clone(), foreign).await;
         assert!(scenes.is_empty() && !rejects.is_empty(), "{rejects:?}");
         assert!(rejects.iter().all(|reject| reject.reason == RejectReason::OtherLanguage), "{rejects:?}");
         assert!(records.iter().all(|record| record.ask != "extract/repair"));
@@ -648,27 +527,27 @@ async fn omitted_empty_keys_are_accepted() {
         }
     }
     for language in Language::ALL {
-        let (lines, read, _) = talk(language, 12);
-        let found = FoundScenes { scenes: vec![scene(&lines)] };
-        let (whole, rejects, records) = answered(&read, found.clone(), found.clone()).await;
-        assert_eq!((whole.len(), rejects.len()), (1, 0), "{language}: {rejects:?}");
+        let (lines, book) = IndexedBook::of_conversation(language, 12);
+        let found = FoundScenes { scenes: vec![found_scene(&lines)] };
+        let (complete, rejects, records) = answered(&book, found.clone(), found.clone()).await;
+        assert_eq!((complete.len(), rejects.len()), (1, 0), "{language}: {rejects:?}");
         let found = json!(found);
         let rule = move |ask: &str, _: &str, reply: Value| {
-            let given = if ask == "extract/scenes" { found.clone() } else { reply };
-            let bare = bare(given.clone());
-            assert!(ask != "extract/scenes" || bare != given, "it has nulls: {given}");
+            let full = if ask == "extract/scenes" { found.clone() } else { reply };
+            let bare = bare(full.clone());
+            assert!(ask != "extract/scenes" || bare != full, "it has no nulls: {full}");
             bare
         };
-        let (scenes, rejects, bare) = extracted(&read, &extract::Params::default(), rule).await;
-        assert_eq!((scenes, rejects.len(), bare.len()), (whole, 0, records.len()), "{language}: {rejects:?}");
+        let (scenes, rejects, bare) = book.extract(&extract::Params::default(), rule).await;
+        assert_eq!((scenes, rejects.len(), bare.len()), (complete, 0, records.len()), "{language}: {rejects:?}");
     }
 }
 
 #[tokio::test]
 async fn misspelt_names_are_corrected_or_rejected() {
     for language in Language::ALL {
-        let (lines, read, _) = talk(language, 12);
-        let mut wrong = FoundScenes { scenes: vec![scene(&lines)] };
+        let (lines, book) = IndexedBook::of_conversation(language, 12);
+        let mut wrong = FoundScenes { scenes: vec![found_scene(&lines)] };
         let names = match language {
             Language::En => ["ANNA", "Borris", "Captain Zorg", "Boris (the mason)"],
             Language::Zh => ["陸平", "周七（石匠）", "王五郎", "周七"],
@@ -677,7 +556,7 @@ async fn misspelt_names_are_corrected_or_rejected() {
             line.speaker = name.to_owned();
         }
         wrong.scenes[0].characters = names.map(str::to_owned).to_vec();
-        let (scenes, rejects, _) = answered(&read, wrong.clone(), wrong).await;
+        let (scenes, rejects, _) = answered(&book, wrong.clone(), wrong).await;
         let [scene] = &scenes[..] else { panic!("{language}: {rejects:?}") };
         let cast: Vec<&str> = scene.characters.iter().map(|character| character.name.as_str()).collect();
         assert_eq!(cast, [&lines[0].0, &lines[1].0], "{language}");
@@ -689,20 +568,20 @@ async fn misspelt_names_are_corrected_or_rejected() {
 #[tokio::test]
 async fn a_line_that_is_not_in_the_book_is_repaired_or_left_out() {
     for language in Language::ALL {
-        let (lines, read, _) = talk(language, 12);
-        let mut altered = FoundScenes { scenes: vec![scene(&lines)] };
+        let (lines, book) = IndexedBook::of_conversation(language, 12);
+        let mut altered = FoundScenes { scenes: vec![found_scene(&lines)] };
         let speech = lines[5].1.replace("25", "99");
         altered.scenes[0].dialogue[5].speech = Some(speech.clone());
         for repaired in [Some(lines[5].1.clone()), Some(lines[4].1.clone()), Some(speech.clone()), None] {
-            let (answer, said) = (json!(altered), repaired.clone());
+            let (answer, reply_speech) = (json!(altered), repaired.clone());
             let rule = move |ask: &str, _: &str, reply: Value| match ask {
                 "extract/scenes" => answer.clone(),
                 "extract/repair" => {
-                    json!(RepairedLines { lines: vec![RepairedLine { number: 1, speech: said.clone() }] })
+                    json!(RepairedLines { lines: vec![RepairedLine { number: 1, speech: reply_speech.clone() }] })
                 }
                 _ => reply,
             };
-            let (scenes, rejects, records) = extracted(&read, &extract::Params::default(), rule).await;
+            let (scenes, rejects, records) = book.extract(&extract::Params::default(), rule).await;
             let [scene] = &scenes[..] else { panic!("{language}: {rejects:?}") };
             let asked: Vec<&Record> = records.iter().filter(|record| record.ask == "extract/repair").collect();
             assert_eq!((asked.len(), asked[0].draw.as_str()), (1, format!("{}/repair", scene.id).as_str()));
@@ -724,31 +603,34 @@ async fn a_line_that_is_not_in_the_book_is_repaired_or_left_out() {
 async fn a_scene_over_three_chunks_has_each_line_once_for_any_overlap() {
     for language in Language::ALL {
         for (overlap, says_so) in [(0, true), (2, true), (3, false)] {
-            let (lines, read, _) = talk(language, 36);
-            assert_eq!(read.chunks.len(), 3, "{language}");
+            let (lines, book) = IndexedBook::of_conversation(language, 36);
+            assert_eq!(book.chunks.len(), 3, "{language}");
             let texts: Vec<(String, String)> =
-                read.chunks.iter().map(|chunk| (chunk.id(), chunk.text.clone())).collect();
-            let told = lines.clone();
+                book.chunks.iter().map(|chunk| (chunk.id(), chunk.text.clone())).collect();
+            let script = lines.clone();
             let rule = move |ask: &str, draw: &str, reply: Value| {
                 if ask != "extract/scenes" {
                     return reply;
                 }
-                let at = texts.iter().position(|(id, _)| draw == format!("{id}/scenes")).expect("asked once");
-                let first = told.iter().position(|line| texts[at].1.contains(&line.1)).expect("a line");
-                let last = told.iter().rposition(|line| texts[at].1.contains(&line.1)).expect("a line");
-                let mut scene = scene(&told[first.saturating_sub(overlap)..=last]);
+                let at = texts
+                    .iter()
+                    .position(|(id, _)| draw == format!("{id}/scenes"))
+                    .expect("a chunk is asked about once");
+                let first = script.iter().position(|line| texts[at].1.contains(&line.1)).expect("a line");
+                let last = script.iter().rposition(|line| texts[at].1.contains(&line.1)).expect("a line");
+                let mut scene = found_scene(&script[first.saturating_sub(overlap)..=last]);
                 (scene.continues, scene.unfinished) = (says_so && at > 0, at < 2);
                 json!(FoundScenes { scenes: vec![scene] })
             };
-            let (scenes, rejects, _) = extracted(&read, &extract::Params::default(), rule).await;
+            let (scenes, rejects, _) = book.extract(&extract::Params::default(), rule).await;
             let [scene] = &scenes[..] else { panic!("{language}, {overlap}: {} scenes, {rejects:?}", scenes.len()) };
-            let said: Vec<(&str, &str)> = scene
+            let found: Vec<(&str, &str)> = scene
                 .dialogue
                 .iter()
                 .map(|line| (line.speaker.as_str(), line.speech.as_deref().unwrap_or_default()))
                 .collect();
             let expected: Vec<(&str, &str)> = lines.iter().map(|line| (line.0.as_str(), line.1.as_str())).collect();
-            assert_eq!(said, expected, "{language}, {overlap}");
+            assert_eq!(found, expected, "{language}, {overlap}");
             assert!(rejects.is_empty(), "{rejects:?}");
         }
     }

@@ -3,16 +3,15 @@
 #![allow(clippy::unwrap_used, clippy::format_collect, reason = "a test may panic, and speed does not matter")]
 
 mod attribution;
+mod boundaries;
 mod build;
 mod characters;
 mod chat;
-mod chunk_boundaries;
 mod cli;
 mod dataset;
 mod docs;
 mod duplicates;
 mod extraction;
-mod extraction_answers;
 mod faults;
 mod forecast;
 mod hostile;
@@ -25,6 +24,7 @@ mod pool;
 mod probe;
 mod review;
 mod schemas;
+mod scripted_scenes;
 mod served;
 mod support;
 mod tidy;

@@ -1,5 +1,7 @@
 //! Shared by the integration tests: a working directory for the program, and a chat completions server on loopback.
 
+pub(crate) mod scripted_extraction;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -274,9 +276,12 @@ async fn serve(
     stream.shutdown().await
 }
 
-/// Returns an uninterrupted dialogue of two people, as lines of (speaker, speech) and as a book.
-pub(crate) fn talk(language: Language, count: usize) -> (Vec<(String, String)>, String) {
-    let lines: Vec<(String, String)> = (0..count)
+/// Lines of dialogue as (speaker, speech).
+pub(crate) type Lines = Vec<(String, String)>;
+
+/// Returns an uninterrupted conversation of two people, and the text of a book that consists of it.
+pub(crate) fn conversation(language: Language, count: usize) -> (Lines, String) {
+    let lines: Lines = (0..count)
         .map(|at| match language {
             Language::En => {
                 let speaker = if at % 2 == 0 { "Anna" } else { "Boris" };
@@ -289,12 +294,14 @@ pub(crate) fn talk(language: Language, count: usize) -> (Vec<(String, String)>, 
         })
         .map(|(speaker, speech)| (speaker.to_owned(), speech))
         .collect();
-    let told: String = lines
-        .iter()
-        .map(|(speaker, speech)| match language {
-            Language::En => format!("“{speech}” said {speaker}.\n\n"),
-            Language::Zh => format!("{speaker}道：“{speech}”\n"),
-        })
-        .collect();
-    (lines, told)
+    let text = lines.iter().map(|line| paragraph(language, line)).collect();
+    (lines, text)
+}
+
+/// Returns the paragraph of a book with a line of dialogue and its speaker.
+pub(crate) fn paragraph(language: Language, (speaker, speech): &(String, String)) -> String {
+    match language {
+        Language::En => format!("“{speech}” said {speaker}.\n\n"),
+        Language::Zh => format!("{speaker}道：“{speech}”\n"),
+    }
 }

@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn isolates_subjects() {
+    fn the_subject_of_a_clause_is_isolated() {
         for (clause, subject) in [
             ("只见沈阿牛忙陪笑说道", Some("沈阿牛")),
             ("耿大姐向沈阿牛道", Some("耿大姐")),
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn recognises_speech_leads() {
+    fn clauses_that_introduce_speech_are_recognised() {
         for text in ["耿大姐道：", "耿大姐说，", "她进来了：", "耿大姐问他，", "他低声说"] {
             assert!(speech_lead_end(&chars(text), 0, text.chars().count()).is_some(), "{text}");
         }

@@ -27,12 +27,12 @@ pub(super) fn attribute(
     chars: &[char],
     paragraphs: &[Paragraph],
     spans: &[Span],
-    given: &KnownCharacters,
+    known_characters: &KnownCharacters,
 ) -> (Vec<CharacterDraft>, Vec<SpeakerAssignment>) {
     let text: Vec<char> = chars.iter().map(|&c| CHINESE.fold(c)).collect();
-    let mut names = Names::read(&text, chars, spans, given);
-    let cast = names.characters(given);
-    let dialogue = Dialogue::read(&text, chars, paragraphs, spans, &names, cast, given);
+    let mut names = Names::read(&text, chars, spans, known_characters);
+    let cast = names.characters(known_characters);
+    let dialogue = Dialogue::read(&text, chars, paragraphs, spans, &names, cast, known_characters);
     let decisions = decide_speakers(&dialogue.turns, &dialogue.genders());
     dialogue.finish(decisions)
 }

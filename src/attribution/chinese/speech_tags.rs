@@ -16,32 +16,34 @@ use crate::attribution::words::chinese::CHINESE;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Tag {
     /// The subject of a speech verb.
-    Says(NounPhrase),
+    Speech(NounPhrase),
     /// A speech verb without a subject; with the last subject, if any.
-    Goes(Option<NounPhrase>),
+    SubjectlessSpeech(Option<NounPhrase>),
     /// The subject of another verb.
-    Acts(NounPhrase),
+    Action(NounPhrase),
 }
 
-/// Returns the subject of a clause. With `wide`, also looks for a name after the start of the clause.
-pub(super) fn subject(text: &[char], names: &Names, (at, end): Clause, wide: bool) -> Option<NounPhrase> {
+/// Returns the subject of a clause. With `search_inside`, also looks for a name after the start of the clause.
+pub(super) fn subject(text: &[char], names: &Names, (at, end): Clause, search_inside: bool) -> Option<NounPhrase> {
     let clause = &text[at..end];
-    let opened = clause.len() - strip_opening(clause).len();
+    let opening_length = clause.len() - strip_opening(clause).len();
     // An opening word may overlap the beginning of a name.
-    let eaten =
-        (0..opened).find(|&k| names.at(&clause[k..]).is_some_and(|name| k + names.list[name].form.len() > opened));
-    let first = eaten.unwrap_or(opened);
+    let overlapping = (0..opening_length)
+        .find(|&k| names.at(&clause[k..]).is_some_and(|name| k + names.list[name].form.len() > opening_length));
+    let first = overlapping.unwrap_or(opening_length);
     if let Some((found, _)) = noun_phrase(text, names, at + first, end) {
         // `舱里钻出一个撑篙的女子`: the text before the numeral is no description.
         let inner = match &found {
-            NounPhrase::Role(noun) if !noun.new && !noun.shown => presented_person(text, names, (at + first, end)),
+            NounPhrase::Role(noun) if !noun.new && !noun.demonstrative => {
+                presented_person(text, names, (at + first, end))
+            }
             _ => None,
         };
         let shorter =
             |inner: &NounPhrase| matches!((inner, &found), (NounPhrase::Role(a), NounPhrase::Role(b)) if a.to == b.to);
         return Some(inner.filter(shorter).unwrap_or(found));
     }
-    if !wide {
+    if !search_inside {
         return presented_person(text, names, (at, end));
     }
     let mut i = first + 1;
@@ -64,10 +66,12 @@ pub(super) fn subject(text: &[char], names: &Names, (at, end): Clause, wide: boo
 fn is_perception(text: &[char], (at, end): Clause) -> bool {
     const NARRATED: [&[char]; 3] = [&['只', '见'], &['忽', '见'], &['但', '见']];
     let clause = &text[at..end];
-    let opened = clause.len() - strip_opening(clause).len();
-    let bare = clause[0] == '听' || matches!(clause[0], '忽' | '又' | '只' | '猛') && clause.get(1) == Some(&'听');
-    let heard = bare || clause[..opened].contains(&'听');
-    heard || clause[..opened.max(1)].contains(&'见') && !NARRATED.iter().any(|word| clause.starts_with(word))
+    let opening_length = clause.len() - strip_opening(clause).len();
+    let begins_with_hearing =
+        clause[0] == '听' || matches!(clause[0], '忽' | '又' | '只' | '猛') && clause.get(1) == Some(&'听');
+    let is_hearing = begins_with_hearing || clause[..opening_length].contains(&'听');
+    is_hearing
+        || clause[..opening_length.max(1)].contains(&'见') && !NARRATED.iter().any(|word| clause.starts_with(word))
 }
 
 /// Whether a clause continues with the reaction of the one who hears or sees.
@@ -75,61 +79,68 @@ fn is_reaction(text: &[char], (at, end): Clause) -> bool {
     text[at..end].iter().take(2).any(|c| matches!(c, '便' | '就' | '忙' | '因' | '遂' | '连' | '乃' | '不' | '方'))
 }
 
-/// Parses the narration `[at, end)` before speech. `outside` says that it is in the previous paragraph.
-pub(super) fn tag_before_speech(text: &[char], names: &Names, at: usize, end: usize, outside: bool) -> Option<Tag> {
+/// Parses the narration `[at, end)` before speech. `in_previous_paragraph` says that it is in the previous paragraph.
+pub(super) fn tag_before_speech(
+    text: &[char],
+    names: &Names,
+    at: usize,
+    end: usize,
+    in_previous_paragraph: bool,
+) -> Option<Tag> {
     let clauses = clauses(text, at, end);
     let Some(stop) = speech_lead_end(text, at, end) else {
-        if outside {
+        if in_previous_paragraph {
             return None;
         }
         let sentence = last_sentence(text, &clauses);
-        return sentence.iter().find_map(|&clause| subject(text, names, clause, false)).map(Tag::Acts);
+        return sentence.iter().find_map(|&clause| subject(text, names, clause, false)).map(Tag::Action);
     };
     let (&(from, _), earlier) = clauses.split_last()?;
     let last = (from, stop);
     // If the tag is a sentence of its own, the subject may be a word that is not in the tables.
     let begins = earlier.last().is_none_or(|&before| sentence_ends_between(text, before, last));
-    if let Some(who) = subject(text, names, last, false).or_else(|| subject_before_verb(text, names, last)) {
-        return Some(Tag::Says(who));
+    if let Some(subject) = subject(text, names, last, false).or_else(|| subject_before_verb(text, names, last)) {
+        return Some(Tag::Speech(subject));
     }
-    if begins && let Some(who) = subject(text, names, last, true).or_else(|| unknown_speaker(text, names, last)) {
-        return Some(Tag::Says(who));
+    if begins && let Some(subject) = subject(text, names, last, true).or_else(|| unknown_speaker(text, names, last)) {
+        return Some(Tag::Speech(subject));
     }
     // The nearest subject in the same sentence, else the subject of the sentences before.
     let mut after = last;
     let mut reaction = is_reaction(text, last);
     let mut other = None;
-    for (place, &clause) in earlier.iter().enumerate().rev() {
+    for (index, &clause) in earlier.iter().enumerate().rev() {
         if sentence_ends_between(text, clause, after) {
-            if let Some(who) = other.or_else(|| subject(text, names, last, true)).or_else(|| unknown_topic(text, after))
+            if let Some(subject) =
+                other.or_else(|| subject(text, names, last, true)).or_else(|| unknown_topic(text, after))
             {
-                return Some(Tag::Says(who));
+                return Some(Tag::Speech(subject));
             }
-            return Some(Tag::Goes(sentence_topic(text, names, &earlier[..=place])));
+            return Some(Tag::SubjectlessSpeech(sentence_topic(text, names, &earlier[..=index])));
         }
         // `被X打了，骂道`: the agent remains the subject.
         if after == last
             && text[clause.0] == '被'
-            && let Some((who, _)) = noun_phrase(text, names, clause.0 + 1, clause.1)
+            && let Some((subject, _)) = noun_phrase(text, names, clause.0 + 1, clause.1)
         {
-            return Some(Tag::Says(who));
+            return Some(Tag::Speech(subject));
         }
         after = clause;
-        let opens = place == 0 || sentence_ends_between(text, earlier[place - 1], clause);
-        if let Some(who) = subject(text, names, clause, opens) {
+        let opens = index == 0 || sentence_ends_between(text, earlier[index - 1], clause);
+        if let Some(subject) = subject(text, names, clause, opens) {
             if !is_perception(text, clause) || !reaction && other.is_none() && !opens {
-                return Some(Tag::Says(who));
+                return Some(Tag::Speech(subject));
             }
-            other = other.or(if reaction { None } else { Some(who) });
+            other = other.or(if reaction { None } else { Some(subject) });
         }
         reaction |= is_reaction(text, clause);
     }
-    if let Some(who) = other.or_else(|| subject(text, names, last, true)) {
-        return Some(Tag::Says(who));
+    if let Some(subject) = other.or_else(|| subject(text, names, last, true)) {
+        return Some(Tag::Speech(subject));
     }
     match earlier.first().and_then(|&clause| unknown_topic(text, clause)) {
-        Some(who) => Some(Tag::Says(who)),
-        None => Some(Tag::Goes(None)),
+        Some(subject) => Some(Tag::Speech(subject)),
+        None => Some(Tag::SubjectlessSpeech(None)),
     }
 }
 
@@ -143,10 +154,10 @@ fn sentence_topic(text: &[char], names: &Names, clauses: &[Clause]) -> Option<No
                 sentence_ends_between(text, pair[0], pair[1]) || text[pair[0].1..pair[1].0].contains(&'；')
             })
             .map_or(0, |i| i + 1);
-        let own = || rest[start..].iter().filter(|&&clause| !is_perception(text, clause));
-        let found = own().rev().find_map(|&clause| presented_person(text, names, clause));
-        if let Some(who) = found.or_else(|| own().find_map(|&clause| subject(text, names, clause, false))) {
-            return Some(who);
+        let own_clauses = || rest[start..].iter().filter(|&&clause| !is_perception(text, clause));
+        let found = own_clauses().rev().find_map(|&clause| presented_person(text, names, clause));
+        if let Some(subject) = found.or_else(|| own_clauses().find_map(|&clause| subject(text, names, clause, false))) {
+            return Some(subject);
         }
         rest = &rest[..start];
         if rest.is_empty() {
@@ -168,11 +179,11 @@ pub(super) fn tag_after_speech(text: &[char], names: &Names, at: usize, end: usi
     let speech = sentence.iter().any(|&(from, to)| CHINESE.ends_in_speech(&text[from..to]));
     // `这是X的声音`, `这是X到了`.
     let equals = (first.0..first.1.min(first.0 + 4)).find(|&i| text[i] == '是');
-    let shown = equals.and_then(|i| noun_phrase(text, names, i + 1, first.1)).map(|(who, _)| who);
-    let who = shown.or_else(|| subject(text, names, first, true)).or_else(|| {
+    let identified = equals.and_then(|i| noun_phrase(text, names, i + 1, first.1)).map(|(subject, _)| subject);
+    let subject = identified.or_else(|| subject(text, names, first, true)).or_else(|| {
         let tagged =
             CHINESE.ends_in_speech(&text[first.0..first.1]) && isolate_subject(&text[first.0..first.1]).is_some();
         if tagged { unknown_speaker(text, names, first) } else { None }
     })?;
-    Some(if speech { Tag::Says(who) } else { Tag::Acts(who) })
+    Some(if speech { Tag::Speech(subject) } else { Tag::Action(subject) })
 }

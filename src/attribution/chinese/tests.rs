@@ -6,7 +6,7 @@ use crate::attribution::attribute;
 use crate::schema::Language;
 
 /// Whether a character has a name or alias.
-fn bears(attribution: &Attribution, person: usize, name: &str) -> bool {
+fn has_name(attribution: &Attribution, person: usize, name: &str) -> bool {
     let person = &attribution.people[person];
     person.name == name || person.aliases.iter().any(|alias| alias == name)
 }
@@ -16,14 +16,14 @@ fn check(text: &str, speakers: &[&str]) {
     let attribution = attribute(text, Language::Zh, false);
     assert_eq!(attribution.quotations.len(), speakers.len(), "{text}");
     for (quotation, name) in attribution.quotations.iter().zip(speakers) {
-        let right = quotation.speaker.map_or(*name == "-", |speaker| bears(&attribution, speaker, name));
+        let right = quotation.speaker.map_or(*name == "-", |speaker| has_name(&attribution, speaker, name));
         let found = quotation.speaker.map(|speaker| &attribution.people[speaker]);
         assert!(right, "`{}`: expected {name}, found {found:?}, in {text}", quotation.text);
     }
 }
 
 #[test]
-fn keeps_a_subject_over_clauses_and_sentences() {
+fn a_subject_persists_over_clauses_and_sentences() {
     check(
         "罗守田道：“起风了。”沈阿牛放下渔网，看了看天，便向罗守田道：“收罢。”罗守田听了，将缆绳往桩上一绕。又回头问道：“几时开船？”",
         &["罗守田", "沈阿牛", "罗守田"],
@@ -68,7 +68,7 @@ fn a_description_is_merged_with_a_later_name() {
 }
 
 #[test]
-fn names_several_at_once() {
+fn several_speakers_at_once_are_named_together() {
     check(
         "罗守田道：“起风了。”沈阿牛道：“收罢。”罗守田沈阿牛都说道：“走！”众人一齐道：“走！”沈阿牛等道：“快！”",
         &["罗守田", "沈阿牛", "罗守田沈阿牛", "众人", "沈阿牛等"],
@@ -155,7 +155,7 @@ fn a_prince_and_his_wife_are_two_characters() {
 fn a_title_is_merged_with_the_last_named_person_of_that_surname() {
     let text = "罗守田走进来。罗守田道：“起风了。”罗先生放下伞。罗守田坐下。罗先生道：“倒茶。”\n\n罗阿四在后院劈柴。罗阿四骂道：“累死了。”罗阿四又道：“不干了。”\n";
     let attribution = attribute(text, Language::Zh, false);
-    let of = |name: &str| (0..attribution.people.len()).find(|&person| bears(&attribution, person, name));
+    let of = |name: &str| (0..attribution.people.len()).find(|&person| has_name(&attribution, person, name));
     assert_eq!(of("罗先生"), of("罗守田"));
     assert_ne!(of("罗阿四"), of("罗守田"));
     assert!(of("罗守田").is_some() && of("罗阿四").is_some());
@@ -171,15 +171,15 @@ fn thoughts_are_attributed_to_the_last_subject() {
 
 #[test]
 fn a_rare_title_does_not_change_a_gender() {
-    let plain = "罗阿莲道：“起风了。”罗阿莲又道：“收罢。”沈小满道：“收了。”".repeat(60);
-    let text = plain.clone() + "罗阿莲走了。罗大哥道：“开船。”";
+    let dialogue = "罗阿莲道：“起风了。”罗阿莲又道：“收罢。”沈小满道：“收了。”".repeat(60);
+    let text = dialogue.clone() + "罗阿莲走了。罗大哥道：“开船。”";
     let attribution = attribute(&text, Language::Zh, false);
     let lotus = attribution.people.iter().find(|person| person.name == "罗阿莲").expect("this character speaks");
     assert!(lotus.gender == Gender::Unknown && lotus.aliases.iter().all(|alias| alias != "罗大哥"), "{lotus:?}");
     // A character mentioned hardly more often than the title may well have it.
     let attribution =
         attribute("罗守田道：“起风了。”罗守田又道：“收罢。”罗大哥笑道：“走！”罗大哥道：“开船。”", Language::Zh, false);
-    assert!(bears(&attribution, 0, "罗大哥") && bears(&attribution, 0, "罗守田"), "{:?}", attribution.people);
+    assert!(has_name(&attribution, 0, "罗大哥") && has_name(&attribution, 0, "罗守田"), "{:?}", attribution.people);
     assert_eq!(attribution.people[0].gender, Gender::Male);
 }
 
@@ -204,7 +204,7 @@ fn names_do_not_start_with_classifiers() {
 }
 
 #[test]
-fn folds_traditional_characters() {
+fn traditional_characters_are_folded() {
     check(
         "羅守田道：「起風了。」內中一個客人道：「走罷。」那客人又問：「船呢？」沈阿蓮應道：「在後頭。」沈阿蓮又道：「開船了。」",
         &["羅守田", "內中一個客人", "那客人", "沈阿蓮", "沈阿蓮"],

@@ -5,6 +5,7 @@
 //! that.
 
 mod dialogue;
+mod dialogue_evidence;
 mod names;
 mod noun_phrases;
 mod sentence_position;
@@ -15,7 +16,7 @@ mod tests;
 mod tokens;
 
 use self::dialogue::Dialogue;
-use self::dialogue::evidence::DialogueEvidence;
+use self::dialogue_evidence::DialogueEvidence;
 use self::names::Names;
 use self::tokens::Tokens;
 use super::Paragraph;
@@ -29,22 +30,23 @@ pub(super) fn attribute(
     chars: &[char],
     paragraphs: &[Paragraph],
     spans: &[Span],
-    given: &KnownCharacters,
+    known_characters: &KnownCharacters,
 ) -> (Vec<CharacterDraft>, Vec<SpeakerAssignment>) {
     let book = Tokens::read(chars, paragraphs, spans);
-    let mut names = Names::read(&book, chars, given);
-    let cast = names.characters(&book, &[], given);
-    let dialogue = Dialogue::read(chars, paragraphs, spans, &book, &names, cast, DialogueEvidence::default(), given);
+    let mut names = Names::read(&book, chars, known_characters);
+    let cast = names.characters(&book, &[], known_characters);
+    let dialogue =
+        Dialogue::read(chars, paragraphs, spans, &book, &names, cast, DialogueEvidence::default(), known_characters);
     let decisions = decide_speakers(&dialogue.turns, &dialogue.genders());
     let (links, evidence) = dialogue.collect_evidence(&decisions);
     drop(dialogue);
     // Second pass, with the names that the dialogue has linked and the narrator's name.
-    let cast = names.characters(&book, &links, given);
-    let mut dialogue = Dialogue::read(chars, paragraphs, spans, &book, &names, cast, evidence, given);
+    let cast = names.characters(&book, &links, known_characters);
+    let mut dialogue = Dialogue::read(chars, paragraphs, spans, &book, &names, cast, evidence, known_characters);
     let mut decisions = decide_speakers(&dialogue.turns, &dialogue.genders());
     dialogue.introduce(&mut decisions);
-    let told = dialogue.finish();
+    let finished = dialogue.finish();
     // Free the tokens first: those of a long book take as much memory as everything else.
     drop((names, book));
-    told.attribute(decisions)
+    finished.attribute(decisions)
 }

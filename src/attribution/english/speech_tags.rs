@@ -12,9 +12,9 @@ use crate::attribution::words::english::{AMBIGUOUS_SPEECH, DETERMINER, POSSESSIV
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Tag {
     /// The subject of a speech verb.
-    Says(NounPhrase),
+    Speech(NounPhrase),
     /// The subject of another verb.
-    Acts(NounPhrase),
+    Action(NounPhrase),
 }
 
 /// Parses the narration `[at, end)` after speech. `comma` says that the speech did not end in a full stop.
@@ -35,16 +35,16 @@ pub(super) fn tag_after_speech(book: &Tokens, names: &Names, at: usize, end: usi
     }
     if !book.list[i].capital() && (book.class(i) & SPEECH != 0 || comma && looks_like_past_tense(book.text(i))) {
         for k in i + 1..end.min(i + 3) {
-            if let Some((who, _)) = noun_phrase(book, names, k, end) {
-                return Some(Tag::Says(who));
+            if let Some((subject, _)) = noun_phrase(book, names, k, end) {
+                return Some(Tag::Speech(subject));
             }
         }
         return None;
     }
     if !book.list[i].capital() && matches!(book.text(i), "was" | "were" | "came" | "is" | "are") {
-        return utterance_owner(book, names, i + 1, end).map(Tag::Says);
+        return utterance_owner(book, names, i + 1, end).map(Tag::Speech);
     }
-    let (who, after) = noun_phrase(book, names, i, end)?;
+    let (subject, after) = noun_phrase(book, names, i, end)?;
     let reach = if comma { 10 } else { 7 };
     for k in after..end.min(after + reach) {
         let class = book.class(k);
@@ -56,10 +56,10 @@ pub(super) fn tag_after_speech(book: &Tokens, names: &Names, at: usize, end: usi
         }
         let noun = k > 0 && book.class(k - 1) & (DETERMINER | POSSESSIVE) != 0 || book.text(k - 1) == "to";
         if class & SPEECH != 0 && !noun && (class & AMBIGUOUS_SPEECH == 0 || comma && k <= after + 1) {
-            return Some(Tag::Says(who));
+            return Some(Tag::Speech(subject));
         }
     }
-    Some(Tag::Acts(who))
+    Some(Tag::Action(subject))
 }
 
 /// Returns whose utterance `Hale’s reply`, `his answer` or `the reply of Hale` is.
@@ -76,7 +76,7 @@ fn utterance_owner(book: &Tokens, names: &Names, at: usize, end: usize) -> Optio
         "his" => Some(NounPhrase::Pronoun(Gender::Male)),
         "her" => Some(NounPhrase::Pronoun(Gender::Female)),
         "my" => Some(NounPhrase::Narrator),
-        _ if book.text(noun + 1) == "of" => noun_phrase(book, names, noun + 2, end).map(|(who, _)| who),
+        _ if book.text(noun + 1) == "of" => noun_phrase(book, names, noun + 2, end).map(|(subject, _)| subject),
         _ => None,
     }
 }
@@ -96,15 +96,15 @@ pub(super) fn tag_before_speech(book: &Tokens, names: &Names, at: usize, end: us
     // `From the stairs came Hale’s voice.`
     let came = |i: usize| i > start && matches!(book.text(i - 1), "came" | "was" | "rose" | "broke" | "cut");
     let voice = (start..stop).rev().take(6).filter(|&i| came(i)).find_map(|i| noun_phrase(book, names, i, stop));
-    if let Some((who, end)) = voice
+    if let Some((subject, end)) = voice
         && end == stop
         && book.text(end - 1) == "voice"
-        && who != NounPhrase::Pronoun(Gender::Unknown)
+        && subject != NounPhrase::Pronoun(Gender::Unknown)
     {
-        return Some(Tag::Says(who));
+        return Some(Tag::Speech(subject));
     }
     if !leads {
-        return subject(book, names, start, stop, None).map(Tag::Acts);
+        return subject(book, names, start, stop, None).map(Tag::Action);
     }
     let verb = (start..stop).rev().take(25).find(|&i| {
         book.class(i) & SPEECH != 0
@@ -112,17 +112,19 @@ pub(super) fn tag_before_speech(book: &Tokens, names: &Names, at: usize, end: us
             && (book.class(i) & AMBIGUOUS_SPEECH == 0 || i + 4 > stop)
     });
     let Some(verb) = verb else {
-        let who = subject(book, names, start, stop, None)?;
-        return Some(if last.mark() == ':' { Tag::Says(who) } else { Tag::Acts(who) });
+        let subject = subject(book, names, start, stop, None)?;
+        return Some(if last.mark() == ':' { Tag::Speech(subject) } else { Tag::Action(subject) });
     };
     // `thus accosted by Hale`: the speaker follows the verb.
     if book.text(verb + 1) == "by"
-        && let Some((who, _)) = noun_phrase(book, names, verb + 2, stop)
+        && let Some((subject, _)) = noun_phrase(book, names, verb + 2, stop)
     {
-        return Some(Tag::Says(who));
+        return Some(Tag::Speech(subject));
     }
     // `said Hale:` has the speaker after the verb, if no one precedes it.
     subject(book, names, start, verb, Some(verb))
-        .or_else(|| (verb + 1..stop.min(verb + 3)).find_map(|i| noun_phrase(book, names, i, stop)).map(|(who, _)| who))
-        .map(Tag::Says)
+        .or_else(|| {
+            (verb + 1..stop.min(verb + 3)).find_map(|i| noun_phrase(book, names, i, stop)).map(|(subject, _)| subject)
+        })
+        .map(Tag::Speech)
 }

@@ -12,7 +12,7 @@ pub(super) fn subject(book: &Tokens, names: &Names, at: usize, end: usize, verb:
     let mut last: Option<(usize, SentencePosition)> = None;
     let mut i = at;
     while i < end {
-        let Some((who, after)) = noun_phrase(book, names, i, end) else {
+        let Some((phrase, after)) = noun_phrase(book, names, i, end) else {
             i += 1;
             continue;
         };
@@ -23,21 +23,21 @@ pub(super) fn subject(book: &Tokens, names: &Names, at: usize, end: usize, verb:
             && position != SentencePosition::Object
             && after <= next
             && (after..next).all(|k| adverb(book.text(k)));
-        // `by Hale, who, flying to her, cried`: the subject of the relative clause.
-        let told = verb.is_some()
+        // `by Hale, phrase, flying to her, cried`: the subject of the relative clause.
+        let in_relative_clause = verb.is_some()
             && (book.text(after) == "who" || book.list[after].word() == NONE && book.text(after + 1) == "who")
             && next - after < 12;
-        if near || told {
-            return Some(who);
+        if near || in_relative_clause {
+            return Some(phrase);
         }
         // `They had parted when Hale came and said`: one of them speaks, so a plural subject does not count.
         if position != SentencePosition::Object
-            && who != NounPhrase::Several
+            && phrase != NounPhrase::Several
             && best.as_ref().is_none_or(|(known, _)| position >= *known)
         {
-            best = Some((position, who));
+            best = Some((position, phrase));
         }
         i = after.max(i + 1);
     }
-    best.map(|(_, who)| who)
+    best.map(|(_, phrase)| phrase)
 }

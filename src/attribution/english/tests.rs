@@ -19,9 +19,9 @@ fn person(attribution: &Attribution, name: &str) -> Option<usize> {
 fn check(text: &str, expected: &[&str]) {
     let attribution = english(text);
     let found: Vec<Option<usize>> = attribution.quotations.iter().map(|quotation| quotation.speaker).collect();
-    let wanted: Vec<Option<usize>> = expected.iter().map(|name| person(&attribution, name)).collect();
-    assert!(wanted.iter().all(Option::is_some), "{expected:?} among {:?}", attribution.people);
-    assert_eq!(found, wanted, "{expected:?} among {:?}", attribution.people);
+    let speakers: Vec<Option<usize>> = expected.iter().map(|name| person(&attribution, name)).collect();
+    assert!(speakers.iter().all(Option::is_some), "{expected:?} among {:?}", attribution.people);
+    assert_eq!(found, speakers, "{expected:?} among {:?}", attribution.people);
 }
 
 #[test]
@@ -61,11 +61,11 @@ fn the_narrator_is_named_by_how_others_address_him() {
                 said I.\n\n“He never tells,” said Mr. Hallow.\n";
     let attribution = english(text);
     let wren = person(&attribution, "Wren").expect("the narrator's name is found");
-    let own: Vec<bool> = attribution.quotations.iter().map(|quotation| quotation.speaker == Some(wren)).collect();
-    assert_eq!(own, [false, true, false, false, true, false, true, false], "{:?}", attribution.people);
-    let plain =
+    let by_wren: Vec<bool> = attribution.quotations.iter().map(|quotation| quotation.speaker == Some(wren)).collect();
+    assert_eq!(by_wren, [false, true, false, false, true, false, true, false], "{:?}", attribution.people);
+    let book =
         english("My name is Peter Wren. “Is it deep?” I said.\n\n“It is,” said Ruth Hallow.\n\n“Row on,” I said.\n");
-    assert_eq!(plain.quotations[0].speaker, person(&plain, "Peter Wren"), "{:?}", plain.people);
+    assert_eq!(book.quotations[0].speaker, person(&book, "Peter Wren"), "{:?}", book.people);
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn third_person_pronouns_never_mean_the_narrator() {
 }
 
 #[test]
-fn attributes_self_introductions() {
+fn a_self_introduction_names_its_speaker() {
     let text = "“Who comes there?” said Ruth Hallow. Tom Pell laughed, and so did Hugh Arden.\n\n“My name is Hugh Arden,” he said. \
                 “I have the licence.”\n";
     check(text, &["Ruth Hallow", "Hugh Arden", "Hugh Arden"]);
@@ -133,7 +133,7 @@ fn a_title_refers_to_its_bearer() {
 }
 
 #[test]
-fn merges_titles_of_two_languages() {
+fn titles_of_two_languages_are_merged() {
     let attribution = english(
         "“Herr Kessler,” said Doctor Aro, “sit.”\n\n“No,” said Kessler.\n\n“Then stand, Mr. Kessler,” said Doctor Aro.\n\nKessler sat down.\n",
     );
@@ -155,7 +155,7 @@ fn given_names_outweigh_nearby_pronouns() {
 }
 
 #[test]
-fn attributes_statements_of_identity() {
+fn an_exclamation_about_oneself_names_the_speaker() {
     check(
         "“The boat is gone,” said the Rat.\n\n“Gone,” said the Toad. The Rat looked out.\n\n“What a clever Toad I am!”\n\n“Hm,” said the Rat.\n",
         &["Rat", "Toad", "Toad", "Rat"],
@@ -163,7 +163,7 @@ fn attributes_statements_of_identity() {
 }
 
 #[test]
-fn gives_a_song_to_one_singer() {
+fn a_song_has_one_singer() {
     let attribution = english(
         "“I am a sailor,” said Mr. Hale.\n\n“You are not,” said Tom Reed.\n\n“I am!” said Mr. Hale, and he sang it aloud:\n\n    \
          “The tide is out, the mud is brown,\n      And all the boats lie over;\n\n    \
@@ -175,7 +175,7 @@ fn gives_a_song_to_one_singer() {
 }
 
 #[test]
-fn follows_a_pronoun_to_the_last_subject() {
+fn a_pronoun_refers_to_the_last_subject() {
     let text = "“Cards?” said Mr. Hallow.\n\n“A book,” said Mr. Pell.\n\nMr. Arden looked at Mr. Pell with astonishment.\n\n“Do you \
                 prefer reading to cards?” said he.\n";
     check(text, &["Mr. Hallow", "Mr. Pell", "Mr. Arden"]);
@@ -189,7 +189,7 @@ fn nouns_in_speech_tags_are_characters() {
 }
 
 #[test]
-fn resolves_vocative_titles() {
+fn a_title_as_a_vocative_refers_to_its_bearer() {
     let text = "“Nobody leaves,” said Inspector Bray. Ruth Hallow looked at Dr. Arden, and Dr. Arden at the door.\n\n“I have a train,” \
                 said Ruth.\n\n“You had one,” said Bray. “Doctor, when was the tide?”\n\n“At nine.”\n\n“So late?” said Ruth.\n";
     check(text, &["Bray", "Ruth", "Bray", "Bray", "Dr. Arden", "Ruth"]);
@@ -236,8 +236,8 @@ fn the_author_on_the_title_page_is_not_a_character() {
         assert!(attribution.people.iter().all(|person| !person.name.contains("Osgood")), "{:?}", attribution.people);
     }
     // The narrator of an autobiography is named on the title page too.
-    let own = "MY LIFE\n\nby Peter Wren\n\n“Is it deep?” said Peter Wren.\n\n“It is,” said Ruth Hallow. “Come, Peter Wren.”\n";
-    assert!(person(&english(own), "Peter Wren").is_some());
+    let autobiography = "MY LIFE\n\nby Peter Wren\n\n“Is it deep?” said Peter Wren.\n\n“It is,” said Ruth Hallow. “Come, Peter Wren.”\n";
+    assert!(person(&english(autobiography), "Peter Wren").is_some());
 }
 
 #[test]
@@ -271,17 +271,17 @@ fn a_description_is_merged_with_its_name() {
     ] {
         let attribution = english(&format!("{cast}{text}"));
         let garrick = attribution.people.iter().position(|person| person.name.contains("Garrick")).expect(text);
-        let said: Vec<&str> = attribution
+        let spoken: Vec<&str> = attribution
             .quotations
             .iter()
             .filter(|quotation| quotation.speaker == Some(garrick))
             .map(|quotation| quotation.text.as_str())
             .collect();
         assert!(
-            said.contains(&"Step in,") && said.contains(&"Sit down,"),
+            spoken.contains(&"Step in,") && spoken.contains(&"Sit down,"),
             "{noun}: {:?} {:?}",
             attribution.people,
-            said
+            spoken
         );
         assert!(attribution.people.iter().all(|person| person.name != noun), "{:?}", attribution.people);
     }
@@ -299,23 +299,23 @@ fn a_description_used_for_two_people_is_not_merged() {
 
 #[test]
 fn conditional_and_quoted_introductions_merge_no_characters() {
-    for said in [
+    for introduction in [
         "“If I’m Tom Garrick, you are late,” said the ferryman.",
         "“‘I’m Tom Garrick,’ she said, and laughed,” said the ferryman.",
         "“You think I am Tom Garrick,” said the ferryman.",
     ] {
         let text = format!(
-            "“Who is on the water?” said Ruth Hallow.\n\nThe ferryman held up his lamp. “Step in,” said the ferryman.\n\n{said}\n\n\
+            "“Who is on the water?” said Ruth Hallow.\n\nThe ferryman held up his lamp. “Step in,” said the ferryman.\n\n{introduction}\n\n\
              Tom Garrick laughed. “Sit down,” said Tom Garrick.\n"
         );
         let attribution = english(&text);
         assert_eq!(
             attribution.quotations[1].speaker,
             person(&attribution, "the ferryman"),
-            "{said}: {:?}",
+            "{introduction}: {:?}",
             attribution.people
         );
-        assert_ne!(person(&attribution, "the ferryman"), person(&attribution, "Tom Garrick"), "{said}");
+        assert_ne!(person(&attribution, "the ferryman"), person(&attribution, "Tom Garrick"), "{introduction}");
     }
 }
 
@@ -329,7 +329,7 @@ fn the_narrator_is_named_by_self_introduction() {
 }
 
 #[test]
-fn addressed_characters_answer() {
+fn an_addressed_character_answers_next() {
     check(
         "Dorcas Fell looked at the door, and Tom Pell at the wheel. “It is late,” said Ruth Hallow.\n\n“Is it?” said Tom.\n\n“It is. \
          Come here, Dorcas.”\n\n“I am coming.”\n\n“And bring the lamp, Tom,” said Ruth.\n\n“It is out.”\n",

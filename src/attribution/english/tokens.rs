@@ -12,20 +12,20 @@ use crate::attribution::words::english::{
 pub(super) const NONE: u32 = u32::MAX;
 
 /// Maximum length of a word in characters; longer ones are split.
-const LONGEST: usize = u8::MAX as usize;
+const MAX_WORD_LENGTH: usize = u8::MAX as usize;
 
-/// Flags in [`Token::sign`]: the kind of token, and properties of a word.
+/// Flags in [`Token::bits`]: the kind of token, and properties of a word.
 const MARK: u32 = 1 << 31;
 
 const CAPITAL: u32 = 1 << 30;
 
 const INITIAL: u32 = 1 << 29;
 
-const OWNER: u32 = 1 << 28;
+const POSSESSED: u32 = 1 << 28;
 
 const NESTED: u32 = 1 << 27;
 
-/// The part of [`Token::sign`] that is the mark or the word index. No book has 2^27 words.
+/// The part of [`Token::bits`] that is the mark or the word index. No book has 2^27 words.
 const INDEX: u32 = NESTED - 1;
 
 /// Number of characters per entry of [`Tokens::steps`].
@@ -37,7 +37,7 @@ pub(super) struct Token {
     /// Start, in characters.
     pub(super) start: u32,
     /// The mark, or an index into [`Tokens::words`], combined with the flags above.
-    sign: u32,
+    bits: u32,
     /// Index of the quotation that contains it, or [`NONE`] in narration.
     pub(super) quote: u32,
 }
@@ -50,32 +50,32 @@ impl Token {
 
     /// Returns the index into [`Tokens::words`], or [`NONE`] for a mark.
     pub(super) const fn word(&self) -> u32 {
-        if self.sign & MARK == 0 { self.sign & INDEX } else { NONE }
+        if self.bits & MARK == 0 { self.bits & INDEX } else { NONE }
     }
 
     /// Returns the mark, or NUL for a word.
     pub(super) fn mark(&self) -> char {
-        if self.sign & MARK == 0 { '\0' } else { char::from_u32(self.sign & INDEX).unwrap_or('\0') }
+        if self.bits & MARK == 0 { '\0' } else { char::from_u32(self.bits & INDEX).unwrap_or('\0') }
     }
 
     /// Whether it is a capitalised word outside headings, where capitalisation is informative.
     pub(super) const fn capital(&self) -> bool {
-        self.sign & CAPITAL != 0
+        self.bits & CAPITAL != 0
     }
 
     /// Whether it opens a sentence, where capitalisation is not informative.
     pub(super) const fn initial(&self) -> bool {
-        self.sign & INITIAL != 0
+        self.bits & INITIAL != 0
     }
 
     /// Whether a nested quotation mark opens right before it.
     pub(super) const fn nested(&self) -> bool {
-        self.sign & NESTED != 0
+        self.bits & NESTED != 0
     }
 
     /// Whether `’s` or `’` follows.
     pub(super) const fn possessive(&self) -> bool {
-        self.sign & OWNER != 0
+        self.bits & POSSESSED != 0
     }
 }
 
@@ -123,7 +123,7 @@ impl Tokens {
                     quote += 1;
                 }
                 let inside = spans.get(quote).is_some_and(|span| span.outer_start <= at);
-                let quote_index = if inside { crate::attribution::number(quote) } else { NONE };
+                let quote_index = if inside { crate::attribution::to_u32(quote) } else { NONE };
                 let c = chars[at];
                 if !c.is_alphanumeric() {
                     if matches!(c, '.' | ',' | '!' | '?' | ';' | ':' | '—' | '–' | '-' | '…' | '(' | ')') {
@@ -134,7 +134,7 @@ impl Tokens {
                 }
                 let mut stop = at;
                 while stop < end
-                    && stop - at < LONGEST
+                    && stop - at < MAX_WORD_LENGTH
                     && (chars[stop].is_alphanumeric() || joins_word(chars, stop, end))
                 {
                     stop += 1;
@@ -153,7 +153,7 @@ impl Tokens {
                         first: 0,
                         lower: 0,
                     });
-                    let word = crate::attribution::number(book.words.len() - 1);
+                    let word = crate::attribution::to_u32(book.words.len() - 1);
                     index.insert(buffer.clone(), word);
                     word
                 };
@@ -171,9 +171,9 @@ impl Tokens {
                 let short = counts.class & ABBREVIATION != 0 || stop - at == 1 && capital && c != 'I';
                 let nested = spans.get(quote).is_some_and(|span| inside && at > span.start)
                     && matches!(chars[at - 1], '‘' | '“' | '"' | '\'');
-                let bits = [(capital, CAPITAL), (initial, INITIAL), (possessive, OWNER), (nested, NESTED)];
-                let sign = bits.into_iter().fold(word, |sign, (set, bit)| if set { sign | bit } else { sign });
-                book.list.push(Token { start: crate::attribution::number(at), sign, quote: quote_index });
+                let bits = [(capital, CAPITAL), (initial, INITIAL), (possessive, POSSESSED), (nested, NESTED)];
+                let bits = bits.into_iter().fold(word, |bits, (set, bit)| if set { bits | bit } else { bits });
+                book.list.push(Token { start: crate::attribution::to_u32(at), bits, quote: quote_index });
                 at = stop
                     + if possessive {
                         1 + usize::from(chars.get(stop + 1).is_some_and(|c| matches!(c, 's' | 'S')))
@@ -189,27 +189,28 @@ impl Tokens {
         book.starts.push(book.list.len());
         for (at, token) in book.list.iter().enumerate() {
             while book.steps.len() * STEP <= token.start() {
-                book.steps.push(crate::attribution::number(at));
+                book.steps.push(crate::attribution::to_u32(at));
             }
         }
-        book.learn();
+        book.learn_role_nouns();
         book
     }
 
     /// Adds to the role nouns the unknown nouns that occur with a speech verb: `said the notary`, `the notary said`.
-    fn learn(&mut self) {
+    fn learn_role_nouns(&mut self) {
         let mut nouns: Vec<u32> = Vec::new();
         for i in 1..self.list.len() {
             if self.list[i].quote != NONE || self.list[i - 1].quote == NONE && self.list[i - 1].mark() != ',' {
                 continue;
             }
             let at = i + usize::from(self.list[i].mark() == ',');
-            let firm = |at: usize| self.class(at) & (SPEECH | AMBIGUOUS_SPEECH) == SPEECH && !self.list[at].capital();
-            let shown = |at: usize| self.class(at) & (DETERMINER | POSSESSIVE) != 0;
-            let noun = if firm(at) && shown(at + 1) {
-                self.run(at + 2)
-            } else if shown(at) {
-                self.run(at + 1).filter(|&noun| (noun + 1..noun + 3).any(firm))
+            let is_speech_verb =
+                |at: usize| self.class(at) & (SPEECH | AMBIGUOUS_SPEECH) == SPEECH && !self.list[at].capital();
+            let is_determined = |at: usize| self.class(at) & (DETERMINER | POSSESSIVE) != 0;
+            let noun = if is_speech_verb(at) && is_determined(at + 1) {
+                self.trailing_noun(at + 2)
+            } else if is_determined(at) {
+                self.trailing_noun(at + 1).filter(|&noun| (noun + 1..noun + 3).any(is_speech_verb))
             } else {
                 None
             };
@@ -221,21 +222,21 @@ impl Tokens {
     }
 
     /// Returns the last of the plain words from a token on, before a mark or a word of another kind.
-    fn run(&self, at: usize) -> Option<usize> {
-        let plain = |&i: &usize| {
+    fn trailing_noun(&self, at: usize) -> Option<usize> {
+        let is_ordinary = |&i: &usize| {
             let word = self.list.get(i).filter(|token| token.word() != NONE && !token.capital() && token.quote == NONE);
             word.is_some_and(|token| {
                 let word = &self.words[token.word() as usize];
                 word.class == 0 && word.text.len() > 2 && !(word.text.len() > 4 && word.text.ends_with("ly"))
             })
         };
-        let end = (at..at + 4).take_while(plain).last()?;
+        let end = (at..at + 4).take_while(is_ordinary).last()?;
         let past = self.text(end).len() > 4 && self.text(end).ends_with("ed");
         (end < at + 3 && !past && !self.text(end).contains('\'')).then_some(end)
     }
 
     pub(super) fn mark(&mut self, at: usize, mark: char, quote: u32) {
-        self.list.push(Token { start: crate::attribution::number(at), sign: MARK | u32::from(mark), quote });
+        self.list.push(Token { start: crate::attribution::to_u32(at), bits: MARK | u32::from(mark), quote });
     }
 
     fn opens_sentence(&self, first: usize, quote: u32) -> bool {
@@ -247,7 +248,7 @@ impl Tokens {
     }
 
     /// Returns the first token that begins at or after an offset.
-    pub(super) fn from(&self, offset: usize) -> usize {
+    pub(super) fn first_token_from(&self, offset: usize) -> usize {
         let step = offset / STEP;
         let Some(&from) = self.steps.get(step) else { return self.list.len() };
         let to = self.steps.get(step + 1).map_or(self.list.len(), |&to| to as usize);
@@ -262,7 +263,7 @@ impl Tokens {
     }
 
     /// Returns the first token of a token's sentence, at most 60 tokens back.
-    pub(super) fn opening(&self, at: usize) -> usize {
+    pub(super) fn sentence_start(&self, at: usize) -> usize {
         let quote = self.list[at].quote;
         (at.saturating_sub(60)..at)
             .rev()
@@ -335,13 +336,13 @@ mod tests {
     }
 
     #[test]
-    fn a_token_stays_small() {
+    fn a_token_takes_twelve_bytes() {
         // About one token per five characters: each 4 bytes more per token add 0.8 bytes per character of the book.
         assert_eq!(size_of::<Token>(), 12);
         let (chars, book) = tokens(&"“İ ’tis Ruth’s,” said Tom — twice.\n\n".repeat(40));
         assert!(book.steps.len() <= chars.len() / STEP + 1);
         for at in 0..chars.len() {
-            assert_eq!(book.from(at), book.list.partition_point(|token| token.start() < at), "{at}");
+            assert_eq!(book.first_token_from(at), book.list.partition_point(|token| token.start() < at), "{at}");
         }
     }
 

@@ -7,21 +7,21 @@ use crate::attribution::Paragraph;
 use crate::schema::Language;
 
 /// Minimum number of paragraphs that start with a dash for the dash to count as a quotation mark.
-const FEWEST: usize = 3;
+const MIN_DASH_PARAGRAPHS: usize = 3;
 
 /// Whether a paragraph starts like speech after a dash.
 fn opens_speech(chars: &[char], paragraph: &Paragraph) -> bool {
     let line = &chars[paragraph.start as usize..paragraph.end as usize];
     let dashes = line.iter().take_while(|&&c| is_dash(c)).count();
     // A Chinese dash is two dash characters, and marks an interrupted sentence.
-    let wide = dashes == 2 && line.get(2).is_some_and(char::is_ascii);
-    !paragraph.border && (dashes == 1 || wide) && line[dashes..].iter().any(|c| c.is_alphanumeric())
+    let is_double_dash = dashes == 2 && line.get(2).is_some_and(char::is_ascii);
+    !paragraph.border && (dashes == 1 || is_double_dash) && line[dashes..].iter().any(|c| c.is_alphanumeric())
 }
 
 /// Whether a book marks its speech with dashes. `marked` is the number of quotations in other marks.
 pub(super) fn uses_dashes(chars: &[char], paragraphs: &[Paragraph], marked: usize) -> bool {
     let dashed = paragraphs.iter().filter(|paragraph| opens_speech(chars, paragraph)).count();
-    dashed >= FEWEST && dashed > marked
+    dashed >= MIN_DASH_PARAGRAPHS && dashed > marked
 }
 
 /// Returns the quotations of such a book in order.
@@ -63,9 +63,9 @@ fn spoken_parts(chars: &[char], start: usize, end: usize, language: Language) ->
             && is_dash(chars[i])
             && i > from
             && chars[i - 1].is_whitespace()
-            && let Some(told) = narration_start(chars, from, i)
+            && let Some(narration) = narration_start(chars, from, i)
         {
-            pieces.push((from, told));
+            pieces.push((from, narration));
             (from, i) = (i, i + 1);
         } else if let Some(stop) = stop {
             pieces.push((from, i + usize::from(!is_dash(chars[i]))));

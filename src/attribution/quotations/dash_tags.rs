@@ -26,25 +26,28 @@ pub(super) fn english_tag_end(chars: &[char], at: usize, end: usize) -> Option<u
     let says = |word: &(usize, usize)| class(word) & SPEECH != 0 && !capital(word);
     let person = |word: &(usize, usize)| capital(word) || class(word) & (pronoun | DETERMINER | POSSESSIVE) != 0;
     let first = words.first()?;
-    let handed = says(first) && words.get(1).is_some_and(person);
+    let verb_first = says(first) && words.get(1).is_some_and(person);
     // `he told her`: for speech verbs that have other common uses.
-    let tells = |word: &(usize, usize)| {
+    let is_told_to = |word: &(usize, usize)| {
         let next = words.iter().position(|other| other == word).and_then(|at| words.get(at + 1));
         chars[word.0..word.1] == ['t', 'o', 'l', 'd']
             && next.is_some_and(|next| class(next) & pronoun != 0 || capital(next))
     };
-    let firm = |word: &(usize, usize)| says(word) && (class(word) & AMBIGUOUS_SPEECH == 0 || tells(word));
-    let led = match class(first) {
+    let is_speech_verb =
+        |word: &(usize, usize)| says(word) && (class(word) & AMBIGUOUS_SPEECH == 0 || is_told_to(word));
+    let subject_first = match class(first) {
         // `I say` is part of speech; `I said` may be narration.
-        class if class & NARRATOR != 0 => words.get(1).is_some_and(|word| firm(word) && chars[word.1 - 1] == 'd'),
-        class if class & pronoun != 0 => words.iter().skip(1).take(2).any(firm),
+        class if class & NARRATOR != 0 => {
+            words.get(1).is_some_and(|word| is_speech_verb(word) && chars[word.1 - 1] == 'd')
+        }
+        class if class & pronoun != 0 => words.iter().skip(1).take(2).any(is_speech_verb),
         class if class & (DETERMINER | POSSESSIVE) != 0 => {
             let noun = words.iter().skip(1).take(3).position(|word| is_role_class(class_of(chars, *word)));
-            noun.is_some_and(|noun| words.iter().skip(noun + 2).take(2).any(firm))
+            noun.is_some_and(|noun| words.iter().skip(noun + 2).take(2).any(is_speech_verb))
         }
-        _ => capital(first) && words.iter().skip(1).take(3).find(|word| !capital(word)).is_some_and(firm),
+        _ => capital(first) && words.iter().skip(1).take(3).find(|word| !capital(word)).is_some_and(is_speech_verb),
     };
-    (handed || led).then(|| english_narration_end(chars, words[1].1, end))
+    (verb_first || subject_first).then(|| english_narration_end(chars, words[1].1, end))
 }
 
 /// Returns the start of the last sentence before a dash if it is narration: `Hale drank.`, `The captain sat down.`.
@@ -56,12 +59,12 @@ pub(super) fn narration_start(chars: &[char], from: usize, dash: usize) -> Optio
     let mut words = chars[start..end].split(|c| !c.is_alphanumeric() && !matches!(c, '’' | '\'')).take(4);
     let class = |word: &[char]| ENGLISH.class(&word.iter().flat_map(|c| c.to_lowercase()).collect::<String>());
     let first = words.next()?;
-    let third = class(first) & (HE | SHE | THEY | DETERMINER) != 0;
+    let is_third_person = class(first) & (HE | SHE | THEY | DETERMINER) != 0;
     // A verb in the present tense shows speech, the past tense narration.
-    let now = |word: &[char]| ENGLISH.present_verbs.contains(&word.iter().collect::<String>());
-    let told = !words.any(now);
+    let is_present = |word: &[char]| ENGLISH.present_verbs.contains(&word.iter().collect::<String>());
+    let in_past_tense = !words.any(is_present);
     let named = first.first().is_some_and(|c| c.is_uppercase()) && class(first) & (STOP | NARRATOR) == 0;
-    ((third || named) && told).then_some(before + 1)
+    ((is_third_person || named) && in_past_tense).then_some(before + 1)
 }
 
 fn class_of(chars: &[char], word: (usize, usize)) -> u32 {
@@ -88,13 +91,13 @@ fn english_narration_end(chars: &[char], at: usize, end: usize) -> usize {
         if chars[i] == ',' {
             let from = (i + 1..end).find(|&k| !chars[k].is_whitespace()).unwrap_or(end);
             let word: String = chars[from..end].iter().take_while(|c| c.is_alphabetic()).collect();
-            let goes_on = word.ends_with("ing")
+            let continues = word.ends_with("ing")
                 || word.ends_with("ed")
                 || matches!(
                     word.as_str(),
                     "and" | "but" | "with" | "as" | "while" | "his" | "her" | "then" | "who" | "for" | "in" | "to"
                 );
-            if !goes_on {
+            if !continues {
                 return i + 1;
             }
         }

@@ -66,9 +66,9 @@ pub(super) fn is_cited(chars: &[char], span: &Span, before: Option<usize>, end: 
     };
     // Words that continue the sentence are speech only after a speech verb.
     let clause: String = chars[before.saturating_sub(40)..=before].iter().flat_map(|c| c.to_lowercase()).collect();
-    let said = clause
+    let after_speech_verb = clause
         .rsplit(|c: char| !c.is_alphabetic())
         .take(5)
         .any(|word| ENGLISH.class(word) & (SPEECH | AMBIGUOUS_SPEECH) == SPEECH);
-    !said && !ENGLISH.is(&next, SPEECH)
+    !after_speech_verb && !ENGLISH.is(&next, SPEECH)
 }

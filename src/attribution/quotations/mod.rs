@@ -34,7 +34,7 @@ pub(super) fn quotations(chars: &[char], paragraphs: &[Paragraph], language: Lan
     for (index, paragraph) in paragraphs.iter().enumerate() {
         let (start, end) = (paragraph.start as usize, paragraph.end as usize);
         let mut at = start;
-        let mut left_open = None;
+        let mut still_open = None;
         if language == Language::En
             && open.is_some_and(|before| before + 1 == index && continues_verse(chars, &paragraphs[before], paragraph))
         {
@@ -42,7 +42,7 @@ pub(super) fn quotations(chars: &[char], paragraphs: &[Paragraph], language: Lan
             let (outer_start, outer_end) = (start, next);
             let (paragraph, continues, written) = (index, true, false);
             spans.push(Span { start, end: close, outer_start, outer_end, paragraph, continues, written });
-            left_open = (!closed).then_some(index);
+            still_open = (!closed).then_some(index);
             at = next;
         }
         while at < end {
@@ -63,12 +63,12 @@ pub(super) fn quotations(chars: &[char], paragraphs: &[Paragraph], language: Lan
             let span = Span { start: from, end: to, outer_start, outer_end, paragraph, continues, written };
             if from < to && (continues || !closed || is_speech(chars, &span, start, end, language)) {
                 spans.push(span);
-                left_open = (!closed).then_some(index);
+                still_open = (!closed).then_some(index);
                 mark = outer_start;
             }
             at = next.max(at + 1);
         }
-        open = left_open;
+        open = still_open;
     }
     spans
 }

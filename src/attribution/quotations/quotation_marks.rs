@@ -1,6 +1,6 @@
 //! Quotation marks: which ones a book uses, and where a quotation opens and closes.
 
-use crate::attribution::wide;
+use crate::attribution::is_full_width;
 use crate::attribution::words::english::{ENGLISH, SPEECH};
 
 /// The marks that a book uses for speech.
@@ -173,7 +173,7 @@ fn single_close(chars: &[char], at: usize, end: usize) -> Option<usize> {
     for i in at + 1..end {
         let after = if i + 1 < end { chars[i + 1] } else { '\n' };
         if chars[i] == shut && !after.is_alphanumeric() {
-            if may_end_speech(chars[i - 1]) || wide(chars[i - 1]) || tag_follows(chars, i, end) {
+            if may_end_speech(chars[i - 1]) || is_full_width(chars[i - 1]) || tag_follows(chars, i, end) {
                 return Some(i);
             }
             last = Some(i);

@@ -4,31 +4,17 @@ use std::collections::BTreeSet;
 
 use super::headings::is_heading;
 use super::parser::{ScriptCue, ScriptParser};
+use super::word_lists::SCRIPT_WORDS;
 use crate::text;
 
 impl ScriptParser<'_> {
     /// Drops the cues in the list of characters. The list ends at a heading, or where one of its names recurs.
     pub(super) fn drop_character_list(&mut self, first: usize) {
-        const HEADS: [&str; 14] = [
-            "dramatis personae",
-            "dramatis personæ",
-            "characters",
-            "persons of the play",
-            "the persons of the play",
-            "persons in the play",
-            "characters in the play",
-            "cast",
-            "cast of characters",
-            "人物",
-            "人物表",
-            "登场人物",
-            "剧中人物",
-            "角色表",
-        ];
         let opens = |line: &usize| {
             let text: String = self.text(*line).iter().take(40).map(|&c| crate::attribution::folded(c)).collect();
             let text = text.to_lowercase();
-            HEADS.contains(&text.trim_matches(|c: char| !c.is_alphanumeric()))
+            let heading = text.trim_matches(|c: char| !c.is_alphanumeric());
+            SCRIPT_WORDS.character_list_headings.iter().any(|known| known == heading)
         };
         let Some(head) = (first..self.lines.len()).find(opens) else { return };
         let mut listed: BTreeSet<String> = BTreeSet::new();

@@ -5,15 +5,16 @@ use std::collections::BTreeSet;
 
 use super::headings::{closing_bracket, is_heading};
 use super::parser::{ScriptCue, ScriptParser};
+use super::word_lists::SCRIPT_WORDS;
 use crate::attribution::flatten;
 use crate::text;
 use crate::text::{CueSeparator, is_group_name};
 
 /// Maximum length in characters of a name before a stage direction.
-const NAME: usize = 48;
+const MAX_NAME_LENGTH: usize = 48;
 
 /// Maximum number of further lines that a stage direction after a name may span.
-const WRAPPED: usize = 8;
+const MAX_WRAPPED_LINES: usize = 8;
 
 impl ScriptParser<'_> {
     /// Parses a cue. A cue without speech on its line must follow a blank line and precede a speech.
@@ -35,9 +36,10 @@ impl ScriptParser<'_> {
         }
         let aside = aside.map(|aside| flatten(&aside.chars().collect::<Vec<_>>()));
         // `HALE (O.S.)` and `Hale’s voice` are both Hale.
-        let name = ["’s voice", "'s voice", "’S VOICE", "'S VOICE", "的声音", "的聲音", " O.S.", " V.O.", " CONT’D"]
+        let name = SCRIPT_WORDS
+            .name_suffixes
             .iter()
-            .find_map(|voice| name.strip_suffix(voice).map(str::to_owned))
+            .find_map(|suffix| name.strip_suffix(suffix.as_str()).map(str::to_owned))
             .unwrap_or(name);
         Some(ScriptCue { name, aside, speech, last, sure, mark })
     }
@@ -45,8 +47,10 @@ impl ScriptParser<'_> {
     /// Returns the last line of the stage directions that follow a possible name.
     fn last_cue_line(&self, line: usize) -> usize {
         let text = self.text(line);
-        let Some(open) = text.iter().take(NAME).position(|&c| closing_bracket(c).is_some()) else { return line };
-        let goes_on = |next: &usize| {
+        let Some(open) = text.iter().take(MAX_NAME_LENGTH).position(|&c| closing_bracket(c).is_some()) else {
+            return line;
+        };
+        let continues_cue = |next: &usize| {
             let text: String = self.text(*next).iter().collect();
             let another = text::parse_cue_line(&text).is_some_and(|cue| cue.sure || cue.mark == CueSeparator::Colon);
             *next == line || !self.blank(*next) && !another
@@ -54,7 +58,7 @@ impl ScriptParser<'_> {
         let mut last = line;
         let mut at = self.lines[line].start + open;
         while let Some(close) = self.chars.get(at).copied().and_then(closing_bracket) {
-            let lines = (last..=(line + WRAPPED).min(self.lines.len() - 1)).take_while(goes_on);
+            let lines = (last..=(line + MAX_WRAPPED_LINES).min(self.lines.len() - 1)).take_while(continues_cue);
             let found = lines.into_iter().find_map(|next| {
                 let from = at.max(self.lines[next].start);
                 let end = self.chars[from..self.lines[next].end].iter().position(|&c| c == close)?;
@@ -78,7 +82,7 @@ impl ScriptParser<'_> {
         let total = |below: bool, sure_only: bool| -> usize {
             let found = counts
                 .iter()
-                .filter(|((name, place), count)| *place == below && (sure.contains(name) || !sure_only && **count > 1));
+                .filter(|((name, index), count)| *index == below && (sure.contains(name) || !sure_only && **count > 1));
             found.map(|(_, count)| count).sum()
         };
         let inline = total(false, false) > total(true, false);

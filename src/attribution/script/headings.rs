@@ -1,5 +1,7 @@
 //! Scene headings, and brackets of stage directions.
 
+use super::word_lists::SCRIPT_WORDS;
+
 /// Whether a paragraph is a scene heading, a section heading, or the number of an act or scene.
 pub(super) fn is_heading(chars: &[char]) -> bool {
     let line: String = chars.iter().take(100).collect();
@@ -13,14 +15,10 @@ pub(super) fn is_heading(chars: &[char]) -> bool {
     line.starts_with('#')
         || line.starts_with("===")
         || line.starts_with('.') && !line.starts_with("..")
-        || ["INT.", "EXT.", "EST.", "INT/EXT", "INT./EXT", "I/E", "INT ", "EXT "]
-            .iter()
-            .any(|head| upper.starts_with(head))
-        || ["ACT ", "SCENE ", "SCENE:"].iter().any(|head| upper.starts_with(head))
+        || SCRIPT_WORDS.scene_heading_starts.iter().any(|start| upper.starts_with(start))
+        || SCRIPT_WORDS.act_heading_starts.iter().any(|start| upper.starts_with(start))
             && !line.starts_with(char::is_lowercase)
-        || ["内景", "外景", "內景", "幕落", "幕闭", "幕閉", "幕启", "幕啟", "〔"]
-            .iter()
-            .any(|head| line.starts_with(head))
+        || SCRIPT_WORDS.chinese_heading_starts.iter().any(|start| line.starts_with(start))
         || numbered(&line)
 }
 

@@ -11,6 +11,7 @@ mod parser;
 mod speeches;
 #[cfg(test)]
 mod tests;
+mod word_lists;
 
 use std::collections::BTreeMap;
 

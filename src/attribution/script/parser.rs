@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::word_lists::SCRIPT_WORDS;
 use crate::attribution::Quotation;
 use crate::attribution::people::CharacterDraft;
 use crate::text::CueSeparator;
@@ -54,23 +55,9 @@ impl ScriptParser<'_> {
 
     /// Returns the first line after the title page.
     pub(super) fn title_page_end(&self) -> usize {
-        const KEYS: [&str; 12] = [
-            "title",
-            "credit",
-            "author",
-            "authors",
-            "source",
-            "draft date",
-            "date",
-            "contact",
-            "copyright",
-            "notes",
-            "format",
-            "revision",
-        ];
         let first: String = self.text(0).iter().collect();
         let key = first.split(':').next().unwrap_or_default().to_lowercase();
-        if !first.contains(':') || !KEYS.contains(&key.as_str()) {
+        if !first.contains(':') || !SCRIPT_WORDS.title_page_keys.contains(&key) {
             return 0;
         }
         (0..self.lines.len()).find(|&i| self.blank(i)).unwrap_or(self.lines.len())

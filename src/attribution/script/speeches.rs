@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 
 use super::headings::{closing_bracket, is_bracketed, is_heading};
 use super::parser::{ScriptCue, ScriptParser};
+use super::word_lists::SCRIPT_WORDS;
 use crate::attribution::people::CharacterDraft;
-use crate::attribution::{Quotation, QuotationKind, flatten, number};
+use crate::attribution::{Quotation, QuotationKind, flatten, to_u32};
 use crate::text;
 use crate::text::is_group_name;
 
@@ -97,8 +98,8 @@ impl ScriptParser<'_> {
         let text = flatten(&words);
         let Some(first) = first.filter(|_| text.chars().any(char::is_alphanumeric)) else { return };
         self.quotations.push(Quotation {
-            start: number(first),
-            end: number(last),
+            start: to_u32(first),
+            end: to_u32(last),
             text,
             speaker,
             kind: speaker.map(|_| QuotationKind::Script),
@@ -137,7 +138,7 @@ fn is_technical(aside: &str) -> bool {
     let capitals = aside.chars().all(|c| !c.is_lowercase()) && aside.chars().any(char::is_uppercase);
     capitals
         || aside.replace(['’', '\''], "").to_lowercase().starts_with("contd")
-        || ["画外音", "畫外音", "旁白", "续", "續", "白"].contains(&aside)
+        || SCRIPT_WORDS.production_notes.iter().any(|note| note == aside)
 }
 
 /// Converts a name in capitals to title case.

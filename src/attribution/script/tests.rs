@@ -46,9 +46,9 @@ fn an_unclosed_bracket_in_the_last_line_is_accepted() {
 }
 
 /// Checks the speeches of a play, each as `name: words [action]`, with `-` for several speakers.
-fn plays(text: &str, expected: &[&str]) {
+fn check_speeches(text: &str, expected: &[&str]) {
     let attribution = read(&text.chars().collect::<Vec<char>>());
-    let told: Vec<String> = attribution
+    let lines: Vec<String> = attribution
         .quotations
         .iter()
         .map(|quotation| {
@@ -58,16 +58,16 @@ fn plays(text: &str, expected: &[&str]) {
             format!("{name}: {}{action}", quotation.text)
         })
         .collect();
-    assert_eq!(told, expected, "{text}");
+    assert_eq!(lines, expected, "{text}");
 }
 
 #[test]
 fn names_before_speeches_are_read() {
-    plays(
+    check_speeches(
         "ACT I.\n\nORLA. Who is there?\nIs it you?\n\nDEA. (wet) Only me.\n\nORLA (rising). Sit. (He sits.) So.\n\n(DEA sleeps.)\n\nORLA. Well!\n",
         &["Orla: Who is there? Is it you?", "Dea: Only me. [wet]", "Orla: Sit. So. [rising; He sits.]", "Orla: Well!"],
     );
-    plays(
+    check_speeches(
         "ORLA [crossing to the\nwindow, and looking\nout]. Who is there?\n\nDEA. (wet) Only me.\n\nORLA (aside) [sitting\ndown]. Him!\n\n\
          DEA (to the dog\nORLA. Well!\n\nDEA. Well (he\nbows).\n",
         &[
@@ -78,11 +78,11 @@ fn names_before_speeches_are_read() {
             "Dea: Well. [he bows]",
         ],
     );
-    plays(
+    check_speeches(
         "和珅：请。\n刘墉（放下茶盏，\n　　走到窗前）：不必。\n和珅：坐。\n和珅和刘墉：请！\n刘墉与和珅：请！\n刘墉同和珅与和珅：请！\n",
         &["和珅: 请。", "刘墉: 不必。 [放下茶盏，走到窗前]", "和珅: 坐。", "-: 请！", "-: 请！", "-: 请！"],
     );
-    plays(
+    check_speeches(
         "甲：谁？\n乙（低声）：是我。\n甲：坐。\n乙：好。\n",
         &["甲: 谁？", "乙: 是我。 [低声]", "甲: 坐。", "乙: 好。"],
     );
@@ -90,7 +90,7 @@ fn names_before_speeches_are_read() {
 
 #[test]
 fn names_in_mixed_case_are_read() {
-    plays(
+    check_speeches(
         "Dramatis Personae\n\nMrs. Hale, a widow.\nTom: her son, a ferryman.\n\nACT I\n\nSCENE 1. The hard.\n\nMrs. Hale. Is the boat in?\n\n\
          Tom. No. It went at nine,\nand it went empty.\n\nMrs. Hale [_going up_]. Then who rang? Yes. You may well look.\n\nTom. Nobody.\n\nEnd of Act I.\n",
         &[
@@ -100,11 +100,11 @@ fn names_in_mixed_case_are_read() {
             "Tom: Nobody.",
         ],
     );
-    plays(
+    check_speeches(
         "**Scene:** a kitchen\n\n**Orla:** Who’s there?\n\n*Time: night.*\n\n**Dea** *(off)*: Me.\n\n**Orla and Dea:** Ha!\n",
         &["Orla: Who’s there?", "Dea: Me. [off]", "-: Ha!"],
     );
-    plays(
+    check_speeches(
         "_Orla._ Who is there?\n\n_Dea_ (_without_). Nobody.\n\n_Orla._ [_Rising._] Come in,\nnobody.\n",
         &["Orla: Who is there?", "Dea: Nobody. [without]", "Orla: Come in, nobody. [Rising.]"],
     );
@@ -112,14 +112,14 @@ fn names_in_mixed_case_are_read() {
 
 #[test]
 fn a_cast_list_resolves_partial_names() {
-    plays(
+    check_speeches(
         "CHARACTERS\n\nORLA KEEL, a widow\nDEA, her son\nCAPTAIN ROOKE\n\nSCENE: The lamp-room. Night.\n\nORLA. Is it lit?\n\nDEA. It is.\n\n\
          ROOKE. Who keeps this light?\n\nORLA AND DEA. We do!\n\nCAPTAIN ROOKE. It was out.\n",
         &["Orla: Is it lit?", "Dea: It is.", "Rooke: Who keeps this light?", "-: We do!", "Rooke: It was out."],
     );
     let text = "MR. HALE. Sit.\n\nMRS. HALE. No.\n\nHALE. Sit!\n\nMR. HALE. Sit.\n\nMRS. HALE. No.\n\nHALE. Sit!\n";
     assert_eq!(read(&text.chars().collect::<Vec<char>>()).people.len(), 3, "`HALE` may be either of two characters");
-    plays(
+    check_speeches(
         "人物：江守田，孟秋云\n\n江守田：灯点上了么？\n孟秋云：点上了。（笑）\n（丁一上。）\n丁一：谁管这盏灯？\n江守田和孟秋云：我们！\n丁一：灯灭过。\n",
         &["江守田: 灯点上了么？", "孟秋云: 点上了。 [笑]", "丁一: 谁管这盏灯？", "-: 我们！", "丁一: 灯灭过。"],
     );
@@ -127,7 +127,7 @@ fn a_cast_list_resolves_partial_names() {
 
 #[test]
 fn centred_names_are_read() {
-    plays(
+    check_speeches(
         "CHARACTERS\n\nDR. HALE\nORLA PELL, a girl.\n\n                 ACT ONE\n\n        The kitchen. Rain.\n\n\
                       DR. HALE\n        Is she worse?\n\n             ORLA PELL (CONT’D)\n      (not turning)\n        She’s asleep.\n        (a clock)\n        At last.\n\n\
                       ORLA’S VOICE\n        Who’s that?\n\n             ALL\n        Hush!\n\n             DR. HALE.\n        (rising, and\n        taking his hat) Good night.\n",
@@ -139,11 +139,11 @@ fn centred_names_are_read() {
             "Dr. Hale: Good night. [rising, and taking his hat]",
         ],
     );
-    plays(
+    check_speeches(
         "Orla\nWho is there?\n\nDea\nNobody.\n\nHe comes in.\n\nOrla\nSit.\n\nDea\n(sitting)\nThanks.\n",
         &["Orla: Who is there?", "Dea: Nobody.", "Orla: Sit.", "Dea: Thanks. [sitting]"],
     );
-    plays(
+    check_speeches(
         "第一场　码头\n\n　　　　江守田\n　　谁在那里？\n\n　　　　孟秋云（画外音）\n　　（低声）\n　　是我。\n\n　　　　江守田\n　　上船罢。\n\n　　　　孟秋云\n　　好。\n",
         &["江守田: 谁在那里？", "孟秋云: 是我。 [低声]", "江守田: 上船罢。", "孟秋云: 好。"],
     );
@@ -151,7 +151,7 @@ fn centred_names_are_read() {
 
 #[test]
 fn chinese_plays_are_read() {
-    plays(
+    check_speeches(
         "人物：江守田、孟秋云、丁一\n时间：黄昏\n地点：码头\n\n第一幕\n\n〔幕启：雨声。〕\n江守田：潮退了没有？\n孟秋云（笑）：退了。（指石头）你看，\n石头都露出来了。\n\
          丁　一：那就走罢。\n众人：走罢！\n孟秋云、丁一：走！\n（灯暗）\n江守田的声音：等等！\n幕落。\n",
         &[
@@ -163,7 +163,7 @@ fn chinese_plays_are_read() {
             "江守田: 等等！",
         ],
     );
-    plays(
+    check_speeches(
         "登場人物\n江守田　船家。\n孟秋雲　他的妻子。\n\n第一場\n\n江守田　（白）潮水退了。\n孟秋雲　（唱）一更鼓兒天，\n　　　　　月上柳梢邊。\n江守田　走罢。\n眾　　　走！\n孟秋雲　來了。\n",
         &["江守田: 潮水退了。", "孟秋雲: 一更鼓兒天，月上柳梢邊。 [唱]", "江守田: 走罢。", "-: 走！", "孟秋雲: 來了。"],
     );

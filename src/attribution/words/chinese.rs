@@ -63,6 +63,7 @@ struct ChineseFile {
     address_endings: String,
     not_in_short_names: String,
     name_introductions: String,
+    name_followers: String,
 }
 
 /// Traditional characters, and the simplified character for each at the same position.
@@ -155,6 +156,8 @@ pub(in crate::attribution) struct Chinese {
     pub(in crate::attribution) not_in_short_names: WordSet,
     /// Words before a name in quotation marks.
     pub(in crate::attribution) name_introductions: WordSet,
+    /// Words after a stated name, which end it.
+    pub(in crate::attribution) name_followers: WordSet,
     simplified: HashMap<char, char>,
     folded: CharSet,
 }
@@ -223,6 +226,7 @@ impl Chinese {
             address_endings: WordSet::new(&file.address_endings),
             not_in_short_names: WordSet::new(&file.not_in_short_names),
             name_introductions: WordSet::new(&file.name_introductions),
+            name_followers: WordSet::new(&file.name_followers),
             folded: CharSet::of(simplified.keys().copied()),
             simplified,
         }

@@ -13,11 +13,11 @@ use crate::books::error::ReadError;
 use crate::books::limits::MAX_BYTES;
 
 /// The maximum number of files in an archive. A book has a few hundred.
-const MOST_FILES: usize = 100_000;
+const MAX_FILES: usize = 100_000;
 /// The maximum size of an archive's directory in bytes, including comments.
-const MOST_DIRECTORY: u64 = 32_000_000;
+const MAX_DIRECTORY: u64 = 32_000_000;
 /// The maximum size of a document that only lists pages, in bytes.
-pub(super) const MOST_LISTING: u64 = 32_000_000;
+pub(super) const MAX_LISTING: u64 = 32_000_000;
 
 /// An archive with a limit on the total size unpacked from it.
 pub(super) struct Archive<'a, R> {
@@ -28,7 +28,7 @@ pub(super) struct Archive<'a, R> {
     names: BTreeMap<String, usize>,
     /// The index of each entry by lower-case name, since links in some books ignore case.
     folded: BTreeMap<String, usize>,
-    left: u64,
+    remaining_bytes: u64,
 }
 
 impl<'a, R: BufRead + Seek> Archive<'a, R> {
@@ -36,11 +36,11 @@ impl<'a, R: BufRead + Seek> Archive<'a, R> {
         let broken = |error: ZipError| ReadError::Epub { path: path.to_owned(), cause: error.to_string() };
         let crowded = || ReadError::Epub {
             path: path.to_owned(),
-            cause: format!("its directory lists more files than the limit of {MOST_FILES}"),
+            cause: format!("its directory lists more files than the limit of {MAX_FILES}"),
         };
         // `ZipArchive` would allocate room for as many files as the archive claims to have.
         let mut zip = ZipIterable::try_new(&mut *source, Config::default()).map_err(broken)?;
-        if zip.len() > MOST_FILES {
+        if zip.len() > MAX_FILES {
             return Err(crowded());
         }
         let (mut entries, mut names, mut folded) = (Vec::new(), BTreeMap::new(), BTreeMap::new());
@@ -48,7 +48,7 @@ impl<'a, R: BufRead + Seek> Archive<'a, R> {
         for (index, entry) in zip.files().map_err(broken)?.enumerate() {
             let entry = OwnedZipFileEntry::from(entry.map_err(broken)?);
             let at = entry.central_header_start();
-            if at - *first.get_or_insert(at) > MOST_DIRECTORY {
+            if at - *first.get_or_insert(at) > MAX_DIRECTORY {
                 return Err(crowded());
             }
             if let Ok(name) = entry.name() {
@@ -58,7 +58,7 @@ impl<'a, R: BufRead + Seek> Archive<'a, R> {
             }
             entries.push(entry);
         }
-        Ok(Self { path, source, entries, names, folded, left: MAX_BYTES })
+        Ok(Self { path, source, entries, names, folded, remaining_bytes: MAX_BYTES })
     }
 
     pub(super) fn broken(&self, cause: String) -> ReadError {
@@ -89,11 +89,11 @@ impl<'a, R: BufRead + Seek> Archive<'a, R> {
         self.names.get(name).or_else(|| self.folded.get(&name.to_lowercase())).copied()
     }
 
-    /// Unpacks and decodes an entry of at most `most` bytes. Returns `None` if the archive lacks it.
-    pub(super) fn text(&mut self, name: &str, most: u64) -> Result<Option<String>, ReadError> {
+    /// Unpacks and decodes an entry of at most `max_bytes` bytes. Returns `None` if the archive lacks it.
+    pub(super) fn text(&mut self, name: &str, max_bytes: u64) -> Result<Option<String>, ReadError> {
         let Some(index) = self.find(name) else { return Ok(None) };
-        let bytes = self.bytes(index, name, most)?;
-        self.left -= bytes.len() as u64;
+        let bytes = self.bytes(index, name, max_bytes)?;
+        self.remaining_bytes -= bytes.len() as u64;
         let within = format!("{}:{name}", self.path);
         match decode::decode(&within, bytes, None) {
             Ok((text, _)) => Ok(Some(text)),
@@ -106,18 +106,18 @@ impl<'a, R: BufRead + Seek> Archive<'a, R> {
         }
     }
 
-    fn bytes(&mut self, index: usize, name: &str, most: u64) -> Result<Vec<u8>, ReadError> {
+    fn bytes(&mut self, index: usize, name: &str, max_bytes: u64) -> Result<Vec<u8>, ReadError> {
         let path = self.path;
         let protected = || ReadError::Protected { path: path.to_owned() };
         let broken = |cause: String| ReadError::Epub { path: path.to_owned(), cause };
-        let torn = |error: String| broken(format!("`{name}` cannot be unpacked: {error}"));
-        let bound = most.min(self.left);
+        let unpack_error = |error: String| broken(format!("`{name}` cannot be unpacked: {error}"));
+        let bound = max_bytes.min(self.remaining_bytes);
         let entry = self.entries[index].as_ref();
         // The claimed size is enough to reject an entry, but never trusted otherwise.
         let claimed = entry.size();
         let entry = match entry.with_reader(&mut *self.source, ZipReadOptions::new()) {
             Err(ZipError::UnsupportedArchive(ZipError::PASSWORD_REQUIRED)) => return Err(protected()),
-            entry => entry.map_err(|error| torn(error.to_string()))?,
+            entry => entry.map_err(|error| unpack_error(error.to_string()))?,
         };
         if entry.encrypted() {
             return Err(protected());
@@ -125,12 +125,12 @@ impl<'a, R: BufRead + Seek> Archive<'a, R> {
         // The preallocation for a claimed size is limited to 1 MiB.
         let mut bytes = Vec::with_capacity(usize::try_from(claimed.min(bound).min(1 << 20)).unwrap_or_default() + 64);
         if claimed <= bound {
-            entry.take(bound + 1).read_to_end(&mut bytes).map_err(|error| torn(error.to_string()))?;
+            entry.take(bound + 1).read_to_end(&mut bytes).map_err(|error| unpack_error(error.to_string()))?;
         }
         if claimed.max(bytes.len() as u64) <= bound {
             Ok(bytes)
-        } else if most < MAX_BYTES {
-            Err(broken(format!("`{name}` only lists pages but has more than {} MB", most / 1_000_000)))
+        } else if max_bytes < MAX_BYTES {
+            Err(broken(format!("`{name}` only lists pages but has more than {} MB", max_bytes / 1_000_000)))
         } else {
             Err(too_large(path))
         }
@@ -153,8 +153,8 @@ pub(super) fn resolve(from: &str, href: &str) -> (String, String) {
         from.rsplit_once('/').map_or("", |(folder, _)| folder)
     };
     let mut parts: Vec<&str> = Vec::new();
-    let whole = if path.is_empty() { from } else { &path };
-    for part in folder.split('/').chain(whole.split('/')) {
+    let joined = if path.is_empty() { from } else { &path };
+    for part in folder.split('/').chain(joined.split('/')) {
         match part {
             "" | "." => {}
             ".." => {
@@ -191,7 +191,7 @@ mod tests {
     use super::resolve;
 
     #[test]
-    fn addresses_are_resolved() {
+    fn relative_addresses_are_resolved() {
         for (from, href, path, fragment) in [
             ("OEBPS/toc.ncx", "Text/a%20b.xhtml#x", "OEBPS/Text/a b.xhtml", "x"),
             ("OEBPS/nav.xhtml", "../a.xhtml", "a.xhtml", ""),

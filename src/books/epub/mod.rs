@@ -9,7 +9,7 @@ mod opf;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, Seek};
 
-use self::archive::{Archive, MOST_LISTING, resolve, too_large};
+use self::archive::{Archive, MAX_LISTING, resolve, too_large};
 use self::opf::Package;
 use super::error::ReadError;
 use super::html::{self, Syntax};
@@ -20,12 +20,12 @@ use crate::schema::{BoilerplateKind, Format};
 /// Reads the text of the archive.
 pub(crate) fn read(path: &str, source: &mut (impl BufRead + Seek), hash: String) -> Result<RawBook, ReadError> {
     let mut archive = Archive::open(path, source)?;
-    let container = archive.text("META-INF/container.xml", MOST_LISTING)?;
+    let container = archive.text("META-INF/container.xml", MAX_LISTING)?;
     let root = match container.as_deref().and_then(opf::rootfile) {
         Some(root) => resolve("", &root).0,
         None => archive.only_package().ok_or_else(|| archive.no_epub())?,
     };
-    let source = archive.text(&root, MOST_LISTING)?;
+    let source = archive.text(&root, MAX_LISTING)?;
     let source = source.ok_or_else(|| archive.broken(format!("it lacks its package document `{root}`")))?;
     let package = opf::package(&source);
     drop(source);
@@ -79,11 +79,11 @@ fn spine<R: BufRead + Seek>(archive: &Archive<'_, R>, package: &Package, root: &
         // A reference into a page says nothing about the whole page.
         package.guide.iter().filter(|(href, _)| !href.contains('#')).map(|(href, kind)| (resolve(root, href).0, *kind)).collect();
     // A page is identified by its archive entry, or by its name if the archive lacks it.
-    let (mut seen, mut lacked) = (BTreeSet::new(), BTreeSet::new());
+    let (mut listed, mut missing) = (BTreeSet::new(), BTreeSet::new());
     let mut pages = Vec::new();
     for (at, (id, linear)) in package.spine.iter().enumerate() {
         let Some(item) = items.get(id.as_str()) else {
-            if lacked.insert(id.clone()) {
+            if missing.insert(id.clone()) {
                 let unreadable = Some(format!("the spine lists the page `{id}`, which is missing from the manifest"));
                 pages.push(SpinePage { path: String::new(), kind: None, nonlinear: None, unreadable });
             }
@@ -91,8 +91,8 @@ fn spine<R: BufRead + Seek>(archive: &Archive<'_, R>, package: &Package, root: &
         };
         let path = resolve(root, &item.href).0;
         let first = match archive.find(&path) {
-            Some(index) => seen.insert(index),
-            None => lacked.insert(path.clone()),
+            Some(index) => listed.insert(index),
+            None => missing.insert(path.clone()),
         };
         if first && !item.media_type.starts_with("image/") {
             let kind = guide.get(&path).copied().or_else(|| item.nav.then_some(BoilerplateKind::Contents));
@@ -110,7 +110,7 @@ fn refuse_encrypted<R: BufRead + Seek>(
     archive: &mut Archive<'_, R>,
     pages: &[SpinePage],
 ) -> Result<(), ReadError> {
-    let Some(encryption) = archive.text("META-INF/encryption.xml", MOST_LISTING)? else { return Ok(()) };
+    let Some(encryption) = archive.text("META-INF/encryption.xml", MAX_LISTING)? else { return Ok(()) };
     let paths: BTreeSet<String> = opf::encrypted(&encryption).iter().map(|uri| resolve("", uri).0).collect();
     if pages.iter().any(|page| paths.contains(&page.path)) {
         return Err(ReadError::Protected { path: path.to_owned() });
@@ -140,7 +140,7 @@ fn contents<R: BufRead + Seek>(
     let mut best = Vec::new();
     for item in [nav, ncx].into_iter().flatten() {
         let base = resolve(root, &item.href).0;
-        let Some(source) = archive.text(&base, MOST_LISTING)? else { continue };
+        let Some(source) = archive.text(&base, MAX_LISTING)? else { continue };
         let entries = if item.nav { opf::nav(&source) } else { opf::ncx(&source) };
         let links: Vec<Link> = entries
             .into_iter()
@@ -166,7 +166,7 @@ struct Binding<'a> {
     starts: BTreeMap<String, usize>,
     /// The positions of the ids that the table of contents links to.
     ids: BTreeMap<(String, String), usize>,
-    wanted: BTreeMap<&'a str, BTreeSet<String>>,
+    requested_ids: BTreeMap<&'a str, BTreeSet<String>>,
     pages: Vec<Page>,
     /// Pages without text.
     missing: Vec<RawBoilerplate>,
@@ -174,15 +174,15 @@ struct Binding<'a> {
 
 impl<'a> Binding<'a> {
     fn new(contents: &'a [Link]) -> Self {
-        let mut wanted: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+        let mut requested_ids: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
         for link in contents.iter().filter(|link| !link.fragment.is_empty()) {
-            wanted.entry(&link.path).or_default().insert(link.fragment.clone());
+            requested_ids.entry(&link.path).or_default().insert(link.fragment.clone());
         }
         Self {
             text: String::new(),
             starts: BTreeMap::new(),
             ids: BTreeMap::new(),
-            wanted,
+            requested_ids,
             pages: Vec::new(),
             missing: Vec::new(),
         }
@@ -190,7 +190,7 @@ impl<'a> Binding<'a> {
 
     fn add(&mut self, page: &SpinePage, source: &str) {
         let none = BTreeSet::new();
-        let mut read = html::page(source, Syntax::Xhtml, self.wanted.get(page.path.as_str()).unwrap_or(&none));
+        let mut read = html::page(source, Syntax::Xhtml, self.requested_ids.get(page.path.as_str()).unwrap_or(&none));
         if !self.text.is_empty() && !read.text.is_empty() {
             self.text.push_str("\n\n");
         }
@@ -198,11 +198,11 @@ impl<'a> Binding<'a> {
         self.starts.insert(page.path.clone(), start);
         self.text.push_str(&read.text);
         let end = self.text.len();
-        if start == end && read.unread {
+        if start == end && read.has_ignored_text {
             let detail = format!("all text of `{}` is in ignored elements such as drawings and buttons", page.path);
             self.missing.push(RawBoilerplate { start: end, end, kind: BoilerplateKind::EmptyPage, detail });
         }
-        let positions = std::mem::take(&mut read.places).into_iter();
+        let positions = std::mem::take(&mut read.anchors).into_iter();
         self.ids.extend(positions.map(|(id, at)| ((page.path.clone(), id), start + at)));
         let kind = page.kind.or_else(|| whole_page_kind(&read));
         let headings = read.headings.into_iter();

@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_package_is_read() {
+    fn the_package_document_is_read() {
         let source = "<?xml version='1.0'?><opf:package><opf:metadata><dc:title id='t'>Low\n Tide</dc:title><dc:creator>A. &amp; B.</dc:creator></opf:metadata>\
             <opf:manifest><opf:item id='a' href='a%20b.xhtml' media-type='application/xhtml+xml'/><opf:item id='n' href='nav.xhtml' properties='scripted nav'/></opf:manifest>\
             <opf:spine toc='ncx'><opf:itemref idref='a'/><opf:itemref idref='n' linear='no'/></opf:spine>\

@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn elements_are_in_order() {
+    fn element_names_are_sorted() {
         assert!(BOUNDARIES.is_sorted());
         assert!(ELEMENTS.is_sorted());
     }

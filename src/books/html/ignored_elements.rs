@@ -9,7 +9,7 @@ use super::tags::Tag;
 
 /// The kind of an ignored element, which determines what it may contain and so where it ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum IgnoredKind {
     /// Code, which is never written. Ends at any block.
     Code,
     /// A ruby reading. Ends at the next one and with its `ruby`.
@@ -25,18 +25,18 @@ pub(super) enum Kind {
 }
 
 /// The maximum number of unclosed ignored elements inside each other. More are broken markup, not deep nesting.
-const MOST_OPEN: usize = 16;
+const MAX_OPEN: usize = 16;
 
 /// Returns the kind of an ignored element, or `None` if its text is part of the book.
-pub(super) fn kind(tag: &Tag) -> Option<Kind> {
+pub(super) fn ignored_kind(tag: &Tag) -> Option<IgnoredKind> {
     match tag.name.as_ref() {
-        "script" | "style" => Some(Kind::Code),
-        "rt" | "rp" | "rtc" => Some(Kind::Ruby),
-        "svg" | "math" => Some(Kind::Foreign),
+        "script" | "style" => Some(IgnoredKind::Code),
+        "rt" | "rp" | "rtc" => Some(IgnoredKind::Ruby),
+        "svg" | "math" => Some(IgnoredKind::Foreign),
         "template" | "iframe" | "object" | "audio" | "video" | "canvas" | "select" | "textarea" | "button"
-        | "noembed" | "noframes" => Some(Kind::Widget),
-        "title" => Some(Kind::Phrase),
-        _ => is_aside(tag).then_some(Kind::Aside),
+        | "noembed" | "noframes" => Some(IgnoredKind::Widget),
+        "title" => Some(IgnoredKind::Phrase),
+        _ => is_aside(tag).then_some(IgnoredKind::Aside),
     }
 }
 
@@ -55,25 +55,25 @@ fn is_aside(tag: &Tag) -> bool {
 
 /// An open ignored element.
 #[derive(Debug)]
-struct Skip<S> {
+struct OpenElement<S> {
     name: String,
-    kind: Kind,
+    kind: IgnoredKind,
     /// The number of open elements of the same name, including itself.
     depth: usize,
     /// The number of open elements of each of [`BOUNDARIES`] inside it.
     blocks: [u32; BOUNDARIES.len()],
     /// The number of open elements inside a drawing or formula that may contain HTML.
     islands: usize,
-    before: S,
+    snapshot: S,
 }
 
-impl<S> Skip<S> {
+impl<S> OpenElement<S> {
     fn holds_blocks(&self) -> bool {
         match self.kind {
-            Kind::Code | Kind::Ruby | Kind::Phrase => false,
-            Kind::Foreign => self.islands > 0,
-            Kind::Widget => true,
-            Kind::Aside => boundary(&self.name).is_some() && self.name != "p",
+            IgnoredKind::Code | IgnoredKind::Ruby | IgnoredKind::Phrase => false,
+            IgnoredKind::Foreign => self.islands > 0,
+            IgnoredKind::Widget => true,
+            IgnoredKind::Aside => boundary(&self.name).is_some() && self.name != "p",
         }
     }
 }
@@ -81,25 +81,25 @@ impl<S> Skip<S> {
 /// An ignored element that ended.
 #[derive(Debug)]
 pub(super) struct Ended<S> {
-    pub(super) kind: Kind,
+    pub(super) kind: IgnoredKind,
     /// Whether it ended at its own end tag.
-    pub(super) own: bool,
+    pub(super) at_own_end_tag: bool,
     /// The reader's state when the element started.
-    pub(super) before: S,
+    pub(super) snapshot: S,
 }
 
 /// The open ignored elements, outermost first. `S` is the state that the reader gets back when one ends.
 #[derive(Debug)]
-pub(super) struct Skips<S>(Vec<Skip<S>>);
+pub(super) struct OpenElements<S>(Vec<OpenElement<S>>);
 
-impl<S> Skips<S> {
+impl<S> OpenElements<S> {
     pub(super) const fn new() -> Self {
         Self(Vec::new())
     }
 
     /// Whether text is currently not written at all.
     pub(super) fn hold_code(&self) -> bool {
-        self.0.last().is_some_and(|skip| skip.kind == Kind::Code)
+        self.0.last().is_some_and(|skip| skip.kind == IgnoredKind::Code)
     }
 
     pub(super) const fn is_empty(&self) -> bool {
@@ -107,10 +107,10 @@ impl<S> Skips<S> {
     }
 
     /// Opens an ignored element. One inside another of the same name is part of that one.
-    pub(super) fn push(&mut self, kind: Kind, name: &str, before: S) {
-        if self.0.len() < MOST_OPEN && self.0.iter().all(|skip| skip.name != name) {
+    pub(super) fn push(&mut self, kind: IgnoredKind, name: &str, snapshot: S) {
+        if self.0.len() < MAX_OPEN && self.0.iter().all(|skip| skip.name != name) {
             let blocks = [0; BOUNDARIES.len()];
-            self.0.push(Skip { name: name.to_owned(), kind, depth: 1, blocks, islands: 0, before });
+            self.0.push(OpenElement { name: name.to_owned(), kind, depth: 1, blocks, islands: 0, snapshot });
         }
     }
 
@@ -121,8 +121,9 @@ impl<S> Skips<S> {
         }
         let mut ended = None;
         if matches!(name, "rt" | "rp" | "rb" | "rtc") {
-            let closes =
-                |skip: &Skip<S>| skip.kind == Kind::Ruby && (skip.name != "rtc" || matches!(name, "rb" | "rtc"));
+            let closes = |skip: &OpenElement<S>| {
+                skip.kind == IgnoredKind::Ruby && (skip.name != "rtc" || matches!(name, "rb" | "rtc"))
+            };
             ended = self.0.iter().position(closes).and_then(|at| self.ended(at, false));
         }
         if let Some(block) = boundary(name) {
@@ -156,7 +157,7 @@ impl<S> Skips<S> {
         }
         let mut ended = None;
         if name == "ruby" {
-            let ruby = self.0.iter().position(|skip| skip.kind == Kind::Ruby);
+            let ruby = self.0.iter().position(|skip| skip.kind == IgnoredKind::Ruby);
             ended = ruby.and_then(|at| self.ended(at, false));
         }
         if let Some(at) = self.0.iter().rposition(|skip| skip.name == name) {
@@ -183,9 +184,9 @@ impl<S> Skips<S> {
     }
 
     /// Ends an element and all open ones inside it.
-    fn ended(&mut self, at: usize, own: bool) -> Option<Ended<S>> {
+    fn ended(&mut self, at: usize, at_own_end_tag: bool) -> Option<Ended<S>> {
         let skip = self.0.drain(at..).next()?;
-        Some(Ended { kind: skip.kind, own, before: skip.before })
+        Some(Ended { kind: skip.kind, at_own_end_tag, snapshot: skip.snapshot })
     }
 
     /// Ends an element at a boundary that it cannot cross. This is a proper end for a paragraph; any other element was

@@ -47,14 +47,14 @@ pub(in crate::books) fn tokens<'a>(source: &'a str, syntax: Syntax, mut take: im
     let (mut from, mut at) = (0, 0);
     while let Some(length) = memchr(b'<', &source.as_bytes()[at..]) {
         let open = at + length;
-        let Some((kind, end)) = markup.at(open, &mut tag) else {
+        let Some((construct, end)) = markup.at(open, &mut tag) else {
             at = open + 1;
             continue;
         };
         words(&source[from..open], &mut take);
         (from, at) = (end, end);
-        match kind {
-            Kind::Start => {
+        match construct {
+            Construct::Start => {
                 take(Token::Start(&tag));
                 if let Some((content, end)) = markup.raw(&tag, end) {
                     match content {
@@ -64,21 +64,21 @@ pub(in crate::books) fn tokens<'a>(source: &'a str, syntax: Syntax, mut take: im
                     (from, at) = (end, end);
                 }
             }
-            Kind::End(name) => take(Token::End(&name)),
-            Kind::Section(text) => take(Token::Text(text)),
-            Kind::Nothing => {}
+            Construct::End(name) => take(Token::End(&name)),
+            Construct::Section(text) => take(Token::Text(text)),
+            Construct::Ignored => {}
         }
     }
     words(&source[from..], &mut take);
 }
 
 /// The kind of construct at a `<` that is not text.
-enum Kind<'a> {
+enum Construct<'a> {
     Start,
     End(Cow<'a, str>),
     /// Text that contains no markup.
     Section(&'a str),
-    Nothing,
+    Ignored,
 }
 
 /// The raw content of an element.
@@ -99,37 +99,37 @@ struct Markup<'a> {
 
 impl<'a> Markup<'a> {
     /// Returns the construct at a `<` and its end, or `None` if it is text.
-    fn at(&mut self, open: usize, tag: &mut Tag<'a>) -> Option<(Kind<'a>, usize)> {
+    fn at(&mut self, open: usize, tag: &mut Tag<'a>) -> Option<(Construct<'a>, usize)> {
         let rest = &self.source[open..];
         match rest.as_bytes().get(1)? {
-            b'/' if rest.as_bytes().get(2) == Some(&b'>') => Some((Kind::Nothing, open + 3)),
-            b'/' => self.tags.end(open, tag).map(|(name, end)| (Kind::End(name), end)),
+            b'/' if rest.as_bytes().get(2) == Some(&b'>') => Some((Construct::Ignored, open + 3)),
+            b'/' => self.tags.end(open, tag).map(|(name, end)| (Construct::End(name), end)),
             b'!' if rest.starts_with("<!--") => Some(self.comment(open + 4)),
             b'!' if rest.starts_with("<![CDATA[") => Some(self.section(open + 9)),
-            b'!' => declaration(rest).map(|length| (Kind::Nothing, open + length)),
-            b'?' => instruction(rest).map(|length| (Kind::Nothing, open + length)),
-            _ => self.tags.start(open, tag).map(|end| (Kind::Start, end)),
+            b'!' => declaration(rest).map(|length| (Construct::Ignored, open + length)),
+            b'?' => instruction(rest).map(|length| (Construct::Ignored, open + length)),
+            _ => self.tags.start(open, tag).map(|end| (Construct::Start, end)),
         }
     }
 
     /// Calls `find` on the rest of the source, and remembers if nothing was found so that the search is not repeated.
-    fn find<T>(&mut self, what: &'static str, from: usize, find: impl Fn(&'a str) -> Option<T>) -> Option<T> {
-        if self.absent.contains(&what) {
+    fn find<T>(&mut self, delimiter: &'static str, from: usize, find: impl Fn(&'a str) -> Option<T>) -> Option<T> {
+        if self.absent.contains(&delimiter) {
             return None;
         }
         let found = find(&self.source[from..]);
         if found.is_none() {
-            self.absent.push(what);
+            self.absent.push(delimiter);
         }
         found
     }
 
     /// Reads the comment whose content starts at `from`. The opening mark of an unclosed one becomes a space.
-    fn comment(&mut self, from: usize) -> (Kind<'a>, usize) {
+    fn comment(&mut self, from: usize) -> (Construct<'a>, usize) {
         let rest = &self.source[from..];
         for end in [">", "->"] {
             if rest.starts_with(end) {
-                return (Kind::Nothing, from + end.len());
+                return (Construct::Ignored, from + end.len());
             }
         }
         let end = self.find("-->", from, |rest| {
@@ -145,14 +145,14 @@ impl<'a> Markup<'a> {
                 }
             })
         });
-        end.map_or((Kind::Section(" "), from), |length| (Kind::Nothing, from + length))
+        end.map_or((Construct::Section(" "), from), |length| (Construct::Ignored, from + length))
     }
 
     /// Reads the CDATA section whose content starts at `from`. An unclosed one is read as markup.
-    fn section(&mut self, from: usize) -> (Kind<'a>, usize) {
+    fn section(&mut self, from: usize) -> (Construct<'a>, usize) {
         let end = self.find("]]>", from, |rest| rest.find("]]>"));
-        end.map_or((Kind::Nothing, from), |length| {
-            (Kind::Section(&self.source[from..from + length]), from + length + 3)
+        end.map_or((Construct::Ignored, from), |length| {
+            (Construct::Section(&self.source[from..from + length]), from + length + 3)
         })
     }
 
@@ -235,14 +235,14 @@ fn words<'a>(text: &str, take: &mut impl FnMut(Token<'_, 'a>)) {
 mod tests {
     use super::*;
 
-    fn told(source: &str, syntax: Syntax) -> String {
-        let mut told = String::new();
+    fn output(source: &str, syntax: Syntax) -> String {
+        let mut output = String::new();
         tokens(source, syntax, |token| match token {
-            Token::Start(tag) => told.extend(["<", &tag.name, ">"]),
-            Token::End(name) => told.extend(["</", name, ">"]),
-            Token::Text(text) => told.push_str(text),
+            Token::Start(tag) => output.extend(["<", &tag.name, ">"]),
+            Token::End(name) => output.extend(["</", name, ">"]),
+            Token::Text(text) => output.push_str(text),
         });
-        told
+        output
     }
 
     #[test]
@@ -265,7 +265,7 @@ mod tests {
             ("<title>河<i>灯</i></title>", Xhtml, "<title>河<i>灯</i></title>"),
             ("<title>河<i>&amp;</title>", Html, "<title>河<i>&</title>"),
         ] {
-            assert_eq!(told(source, syntax), expected, "{source}");
+            assert_eq!(output(source, syntax), expected, "{source}");
         }
     }
 
@@ -282,16 +282,16 @@ mod tests {
             ("<!DOCTYPE html [ <!ENTITY nbsp '&#160;'> ]>a", "a"),
             ("</p<div>a</b and c", "</p><div>a</b>and c"),
         ] {
-            assert_eq!(told(source, Syntax::Html), expected, "{source}");
+            assert_eq!(output(source, Syntax::Html), expected, "{source}");
         }
     }
 
     #[test]
     fn many_unclosed_elements_take_linear_time() {
         let open = "<script><style><textarea><!-- </b>".repeat(60_000);
-        assert_eq!(told(&open, Syntax::Html).matches("<script>").count(), 60_000);
+        assert_eq!(output(&open, Syntax::Html).matches("<script>").count(), 60_000);
         let open = "<![CDATA[</script".repeat(60_000);
-        assert!(told(&open, Syntax::Xhtml).len() < open.len());
+        assert!(output(&open, Syntax::Xhtml).len() < open.len());
         for shape in [
             "<a b=\"",
             "<a b='\" c=\"' ",
@@ -316,9 +316,9 @@ mod tests {
         ] {
             let many = shape.repeat(200_000 / shape.len());
             for syntax in [Syntax::Html, Syntax::Xhtml] {
-                assert!(told(&many, syntax).len() <= 2 * many.len(), "{shape}");
+                assert!(output(&many, syntax).len() <= 2 * many.len(), "{shape}");
             }
-            assert!(told(&(many + "\"'-->]]><p>河灯</p>"), Syntax::Html).contains("河灯"), "{shape}");
+            assert!(output(&(many + "\"'-->]]><p>河灯</p>"), Syntax::Html).contains("河灯"), "{shape}");
         }
     }
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use super::boilerplate_elements::kind_of_element;
 use super::elements::{LINES, VOID, ends_title, heading_depth, is_boundary};
-use super::ignored_elements::{self, Ended, Kind, Skips};
+use super::ignored_elements::{self, Ended, IgnoredKind, OpenElements};
 use super::markup::{Syntax, Token, one_line, tokens};
 use super::runs::run_length;
 use super::tags::Tag;
@@ -21,13 +21,13 @@ pub(in crate::books) struct Page {
     pub(in crate::books) text: String,
     pub(in crate::books) headings: Vec<RawHeading>,
     /// The starts of the elements with the requested ids, in bytes of the text.
-    pub(in crate::books) places: Vec<(String, usize)>,
+    pub(in crate::books) anchors: Vec<(String, usize)>,
     /// Ranges whose element marks them as boilerplate: start, end, kind.
     pub(in crate::books) boilerplate: Vec<(usize, usize, BoilerplateKind)>,
     pub(in crate::books) title: String,
     pub(in crate::books) author: Option<String>,
     /// Whether the page has text in ignored elements.
-    pub(in crate::books) unread: bool,
+    pub(in crate::books) has_ignored_text: bool,
 }
 
 /// The maximum length of a heading, in bytes. A longer one is a paragraph in large type.
@@ -39,9 +39,9 @@ const LONGEST_ASIDE: usize = 120;
 /// The text of a horizontal rule, with the line breaks around it.
 const RULE: &str = "\n\n* * *\n\n";
 
-/// Reads a page. `wanted` are the ids whose positions are returned.
-pub(in crate::books) fn page(source: &str, syntax: Syntax, wanted: &BTreeSet<String>) -> Page {
-    let mut builder = Builder::new(wanted);
+/// Reads a page. `requested_ids` are the ids whose positions are returned.
+pub(in crate::books) fn page(source: &str, syntax: Syntax, requested_ids: &BTreeSet<String>) -> Page {
+    let mut builder = Builder::new(requested_ids);
     tokens(source, syntax, |token| builder.take(&token));
     builder.finish()
 }
@@ -73,7 +73,7 @@ struct OpenBoilerplate {
 struct Snapshot {
     text: usize,
     headings: usize,
-    places: usize,
+    anchors: usize,
     /// The number of finished boilerplate ranges, and the open one.
     boilerplate: usize,
     open: Option<OpenBoilerplate>,
@@ -83,31 +83,31 @@ struct Snapshot {
 }
 
 struct Builder<'a> {
-    wanted: &'a BTreeSet<String>,
+    requested_ids: &'a BTreeSet<String>,
     page: Page,
     gap: Gap,
     /// The depth and start of the open heading.
     heading: Option<(u8, usize)>,
-    skips: Skips<Snapshot>,
+    open_elements: OpenElements<Snapshot>,
     boilerplate: Option<OpenBoilerplate>,
     /// The ids found, without repeats, with the length of the text at that time.
-    places: Vec<(&'a str, usize)>,
-    met: BTreeSet<&'a str>,
+    anchors: Vec<(&'a str, usize)>,
+    found_ids: BTreeSet<&'a str>,
     preformatted: usize,
     in_title: bool,
 }
 
 impl<'a> Builder<'a> {
-    fn new(wanted: &'a BTreeSet<String>) -> Self {
+    fn new(requested_ids: &'a BTreeSet<String>) -> Self {
         Self {
-            wanted,
+            requested_ids,
             page: Page::default(),
             gap: Gap::None,
             heading: None,
-            skips: Skips::new(),
+            open_elements: OpenElements::new(),
             boilerplate: None,
-            places: Vec::new(),
-            met: BTreeSet::new(),
+            anchors: Vec::new(),
+            found_ids: BTreeSet::new(),
             preformatted: 0,
             in_title: false,
         }
@@ -118,10 +118,10 @@ impl<'a> Builder<'a> {
             Token::Start(tag) => self.start(tag),
             Token::End(name) => self.end(name),
             Token::Text(text) if self.in_title => {
-                let left = LONGEST_TITLE.saturating_sub(self.page.title.len());
-                self.page.title.push_str(&text[..text.floor_char_boundary(left)]);
+                let remaining = LONGEST_TITLE.saturating_sub(self.page.title.len());
+                self.page.title.push_str(&text[..text.floor_char_boundary(remaining)]);
             }
-            Token::Text(_) if self.skips.hold_code() => {}
+            Token::Text(_) if self.open_elements.hold_code() => {}
             Token::Text(text) => self.words(text),
         }
     }
@@ -134,20 +134,20 @@ impl<'a> Builder<'a> {
         }
         self.in_title = self.in_title && !ends_title(name);
         let open = !tag.closed && !VOID.contains(&name);
-        if let Some(ended) = self.skips.start(name, open) {
-            self.take_back(ended);
+        if let Some(ended) = self.open_elements.start(name, open) {
+            self.remove_ignored(ended);
         }
-        if self.skips.hold_code() {
+        if self.open_elements.hold_code() {
             return;
         }
-        if name == "title" && self.page.title.is_empty() && self.page.text.is_empty() && self.skips.is_empty() {
+        if name == "title" && self.page.title.is_empty() && self.page.text.is_empty() && self.open_elements.is_empty() {
             self.in_title = open;
             return;
         }
-        self.note_id(tag);
-        if let Some(kind) = ignored_elements::kind(tag) {
+        self.record_anchor(tag);
+        if let Some(kind) = ignored_elements::ignored_kind(tag) {
             if open {
-                self.skips.push(kind, name, self.before());
+                self.open_elements.push(kind, name, self.snapshot());
                 self.gap_around(name);
             }
             return;
@@ -182,13 +182,13 @@ impl<'a> Builder<'a> {
 
     fn end(&mut self, name: &str) {
         self.in_title = self.in_title && !ends_title(name);
-        if let Some(ended) = self.skips.end(name) {
-            let own = ended.own;
-            if self.take_back(ended) && own {
+        if let Some(ended) = self.open_elements.end(name) {
+            let at_own_end_tag = ended.at_own_end_tag;
+            if self.remove_ignored(ended) && at_own_end_tag {
                 return;
             }
         }
-        if self.skips.hold_code() {
+        if self.open_elements.hold_code() {
             return;
         }
         if heading_depth(name).is_some() {
@@ -206,11 +206,11 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn before(&self) -> Snapshot {
+    fn snapshot(&self) -> Snapshot {
         Snapshot {
             text: self.page.text.len(),
             headings: self.page.headings.len(),
-            places: self.places.len(),
+            anchors: self.anchors.len(),
             boilerplate: self.page.boilerplate.len(),
             open: self.boilerplate.clone(),
             gap: self.gap,
@@ -220,21 +220,21 @@ impl<'a> Builder<'a> {
     }
 
     /// Removes the text of an ignored element, unless it is too long for its kind. Returns whether it was removed.
-    fn take_back(&mut self, ended: Ended<Snapshot>) -> bool {
-        let before = ended.before;
-        let written = self.page.text[before.text..].trim_start();
-        if ended.kind == Kind::Aside && (written.len() > LONGEST_ASIDE || written.contains("\n\n")) {
+    fn remove_ignored(&mut self, ended: Ended<Snapshot>) -> bool {
+        let snapshot = ended.snapshot;
+        let written = self.page.text[snapshot.text..].trim_start();
+        if ended.kind == IgnoredKind::Aside && (written.len() > LONGEST_ASIDE || written.contains("\n\n")) {
             return false;
         }
-        self.page.unread |= ended.kind != Kind::Aside && !written.is_empty();
-        self.page.text.truncate(before.text);
-        self.page.headings.truncate(before.headings);
-        self.page.boilerplate.truncate(before.boilerplate);
-        for (_, place) in &mut self.places[before.places..] {
-            *place = before.text;
+        self.page.has_ignored_text |= ended.kind != IgnoredKind::Aside && !written.is_empty();
+        self.page.text.truncate(snapshot.text);
+        self.page.headings.truncate(snapshot.headings);
+        self.page.boilerplate.truncate(snapshot.boilerplate);
+        for (_, offset) in &mut self.anchors[snapshot.anchors..] {
+            *offset = snapshot.text;
         }
-        (self.gap, self.heading, self.boilerplate) = (before.gap, before.heading, before.open);
-        self.preformatted = before.preformatted;
+        (self.gap, self.heading, self.boilerplate) = (snapshot.gap, snapshot.heading, snapshot.open);
+        self.preformatted = snapshot.preformatted;
         true
     }
 
@@ -261,11 +261,11 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn note_id(&mut self, tag: &Tag) {
+    fn record_anchor(&mut self, tag: &Tag) {
         for id in [tag.get("id"), tag.get("name")].into_iter().flatten() {
             // If several elements share an id, the first one has it.
-            if let Some(id) = self.wanted.get(id).filter(|id| self.met.insert(id.as_str())) {
-                self.places.push((id, self.page.text.len()));
+            if let Some(id) = self.requested_ids.get(id).filter(|id| self.found_ids.insert(id.as_str())) {
+                self.anchors.push((id, self.page.text.len()));
             }
         }
     }
@@ -328,7 +328,7 @@ impl<'a> Builder<'a> {
             let rest = rest.strip_prefix(RULE).unwrap_or(rest).trim_start();
             text.len() - rest.len()
         };
-        self.page.places = self.places.iter().map(|(id, at)| ((*id).to_owned(), word(*at))).collect();
+        self.page.anchors = self.anchors.iter().map(|(id, at)| ((*id).to_owned(), word(*at))).collect();
         for (start, ..) in &mut self.page.boilerplate {
             let words = &text[*start..];
             *start += words.len() - words.trim_start().len();
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn paragraphs_are_lines_with_blank_lines_between() {
+    fn paragraphs_are_separated_by_blank_lines() {
         for (source, expected) in [
             (
                 "<p>The mill\nstood\n  still.</p><p>It &amp; the <i>weir</i>&nbsp;slept.",
@@ -422,23 +422,23 @@ mod tests {
         ] {
             assert_eq!(read(source).text, expected, "{source}");
         }
-        let wanted = BTreeSet::from(["a".to_owned(), "b".to_owned()]);
-        let page = page("<h2>One</h2>\n<svg><h2 id=a>no</h2><p>no</p><a id=b></svg><hr><p>Two", Syntax::Xhtml, &wanted);
+        let ids = BTreeSet::from(["a".to_owned(), "b".to_owned()]);
+        let page = page("<h2>One</h2>\n<svg><h2 id=a>no</h2><p>no</p><a id=b></svg><hr><p>Two", Syntax::Xhtml, &ids);
         assert_eq!(page.text, "One\n\nno\n\nno\n\n* * *\n\nTwo");
         let page = super::page(
             "<h2>One</h2><object><h3 id=a>no</h3><nav>no</nav><a id=b></object><hr><p>Two",
             Syntax::Xhtml,
-            &wanted,
+            &ids,
         );
         assert_eq!((page.text.as_str(), page.headings.len(), page.boilerplate.len()), ("One\n\n* * *\n\nTwo", 1, 0));
-        assert!(page.places.iter().all(|(_, at)| &page.text[*at..] == "Two"), "{:?}", page.places);
+        assert!(page.anchors.iter().all(|(_, at)| &page.text[*at..] == "Two"), "{:?}", page.anchors);
     }
 
     #[test]
     fn headings_and_anchors_have_offsets_in_the_text() {
-        let wanted = BTreeSet::from(["two".to_owned(), "end".to_owned()]);
+        let ids = BTreeSet::from(["two".to_owned(), "end".to_owned()]);
         let source = "<h1>Rain</h1><h2>CHAPTER I.<br>Mud</h2><p>Wet.</p><a id=two></a><h2><span>II</span></h2><p>Dry.<a name=end></a>";
-        let page = page(source, Syntax::Html, &wanted);
+        let page = page(source, Syntax::Html, &ids);
         let headings: Vec<(&str, u8, &str)> = page
             .headings
             .iter()
@@ -446,7 +446,7 @@ mod tests {
             .collect();
         assert_eq!(headings, [("Ra", 1, "Rain"), ("CH", 2, "CHAPTER I. Mud"), ("II", 2, "II")]);
         assert_eq!(
-            page.places.iter().map(|(id, at)| (id.as_str(), &page.text[*at..])).collect::<Vec<_>>(),
+            page.anchors.iter().map(|(id, at)| (id.as_str(), &page.text[*at..])).collect::<Vec<_>>(),
             [("two", "II\n\nDry."), ("end", "")]
         );
     }
@@ -475,7 +475,7 @@ mod tests {
     }
 
     /// Start tags of ignored elements.
-    const UNREAD: &[&str] = &[
+    const IGNORED_TAGS: &[&str] = &[
         "<script>",
         "<style>",
         "<template>",
@@ -517,10 +517,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_unclosed_element_hides_at_most_one_block(
+        fn an_unclosed_element_loses_at_most_one_block(
             count in 1_usize..9,
             at in any::<prop::sample::Index>(),
-            opened in prop::sample::select(UNREAD),
+            opened in prop::sample::select(IGNORED_TAGS),
             (html, closed, boxed, han, more) in any::<(bool, bool, bool, bool, bool)>(),
         ) {
             let words = |n: usize| if han { format!("河灯{n}照水") } else { format!("the {n}th lamp") };
@@ -528,15 +528,15 @@ mod tests {
             let paragraphs = (0..count).map(|n| format!("<p>{}{end}", words(n))).collect::<Vec<_>>().concat();
             let other = if more { "<p>x<button>no</button><svg></svg><span class=pagenum>1</span></p>" } else { "" };
             let mut source = if boxed { format!("<body><div>{paragraphs}</div>{other}</body>") } else { paragraphs + other };
-            let places: Vec<usize> = source.match_indices('<').map(|(at, _)| at).chain([source.len()]).collect();
-            source.insert_str(places[at.index(places.len())], opened);
+            let tag_offsets: Vec<usize> = source.match_indices('<').map(|(at, _)| at).chain([source.len()]).collect();
+            source.insert_str(tag_offsets[at.index(tag_offsets.len())], opened);
             let page = page(&source, if html { Syntax::Html } else { Syntax::Xhtml }, &BTreeSet::new());
             let lost = (0..count).filter(|n| !page.text.contains(&words(*n))).count();
             prop_assert!(lost <= 1, "{lost} lost of {source}: {}", page.text);
         }
 
         #[test]
-        fn any_markup_is_read(source in "(<[!/]?[a-z1-6]{0,7}( id=.| class=\"toc\"|/)?>?|&[a-z#0-9]{0,6};?|\\PC{0,4}|[ \n]|-->|\"){0,60}", html in any::<bool>()) {
+        fn any_markup_gives_valid_offsets(source in "(<[!/]?[a-z1-6]{0,7}( id=.| class=\"toc\"|/)?>?|&[a-z#0-9]{0,6};?|\\PC{0,4}|[ \n]|-->|\"){0,60}", html in any::<bool>()) {
             let syntax = if html { Syntax::Html } else { Syntax::Xhtml };
             let page = page(&source, syntax, &BTreeSet::new());
             prop_assert!(!page.text.contains("\n\n\n"));

@@ -60,7 +60,7 @@ const ATTRIBUTES: &[&str] = &[
 ];
 
 /// Attributes that have no value.
-const BARE: &[&str] = &[
+const VALUELESS_ATTRIBUTES: &[&str] = &[
     "allowfullscreen",
     "async",
     "autofocus",
@@ -177,10 +177,10 @@ impl<'a> Tags<'a> {
     /// Parses the start tag whose `<` is at `open` into `tag`, and returns the position after it. `None` if it is text.
     pub(in crate::books) fn start(&mut self, open: usize, tag: &mut Tag<'a>) -> Option<usize> {
         let from = open + 1;
-        let behind = self.name(from)?;
-        tag.name = lower(&self.source[from..behind]);
+        let name_end = self.name(from)?;
+        tag.name = lower(&self.source[from..name_end]);
         tag.closed = false;
-        let (stop, valued) = self.attributes(behind, tag);
+        let (stop, valued) = self.attributes(name_end, tag);
         let known = is_known(&tag.name);
         let end = match stop {
             Stop::Closed(_, closed) => {
@@ -191,7 +191,7 @@ impl<'a> Tags<'a> {
             Stop::Words(_) => known && valued,
             Stop::Quote(_) => known || self.is_ended(&tag.name),
         }
-        .then(|| self.behind(stop))?;
+        .then(|| self.tag_end(stop))?;
         if !known && !tag.closed && !self.opened.contains(&*tag.name) {
             self.opened.insert(tag.name.to_string());
         }
@@ -201,14 +201,14 @@ impl<'a> Tags<'a> {
     /// Parses the end tag whose `<` is at `open`, and returns its name and the position after it. `None` if it is text.
     pub(in crate::books) fn end(&mut self, open: usize, tag: &mut Tag<'a>) -> Option<(Cow<'a, str>, usize)> {
         let from = open + 2;
-        let behind = self.name(from)?;
-        let name = lower(&self.source[from..behind]);
+        let name_end = self.name(from)?;
+        let name = lower(&self.source[from..name_end]);
         if !is_known(&name) && !self.opened.contains(&*name) {
             return None;
         }
-        let end = match self.attributes(behind, tag).0 {
+        let end = match self.attributes(name_end, tag).0 {
             Stop::Words(at) => at,
-            stop => self.behind(stop),
+            stop => self.tag_end(stop),
         };
         Some((name, end))
     }
@@ -223,7 +223,7 @@ impl<'a> Tags<'a> {
     }
 
     /// Returns the position after a tag.
-    fn behind(&self, stop: Stop) -> usize {
+    fn tag_end(&self, stop: Stop) -> usize {
         let next = |at: usize, far: usize| {
             let rest = self.source.as_bytes()[at..].iter().take(far);
             rest.enumerate().find(|(_, byte)| matches!(byte, b'<' | b'>')).filter(|(_, byte)| **byte == b'>')
@@ -260,16 +260,16 @@ impl<'a> Tags<'a> {
             if doubt.is_some_and(|(quote, _)| at > quote + LONGEST_DOUBT) {
                 break Stop::Words(at);
             }
-            let begun = at;
+            let start = at;
             at = skip(at, |byte| is_of_name(byte) || byte == b'@');
-            let name = &source[begun..at];
+            let name = &source[start..at];
             let equals = skip(at, is_blank);
             if name.is_empty() || bytes.get(equals) != Some(&b'=') {
                 let ends = bytes.get(at).is_none_or(|byte| is_between(*byte) || matches!(byte, b'<' | b'>'));
-                if ends && BARE.iter().any(|bare| name.eq_ignore_ascii_case(bare)) {
+                if ends && VALUELESS_ATTRIBUTES.iter().any(|bare| name.eq_ignore_ascii_case(bare)) {
                     continue;
                 }
-                break Stop::Words(begun);
+                break Stop::Words(start);
             }
             valued = true;
             at = skip(equals + 1, is_blank);
@@ -284,9 +284,9 @@ impl<'a> Tags<'a> {
                 at += value.len() + 2;
                 value
             } else {
-                let begun = at;
+                let start = at;
                 at = skip(at, |byte| !is_blank(byte) && !matches!(byte, b'<' | b'>'));
-                &source[begun..at]
+                &source[start..at]
             };
             Self::keep(name, value, tag);
         };
@@ -340,23 +340,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_in_order() {
-        assert!(BARE.is_sorted() && ATTRIBUTES.is_sorted());
+    fn attribute_names_are_sorted() {
+        assert!(VALUELESS_ATTRIBUTES.is_sorted() && ATTRIBUTES.is_sorted());
     }
 
     /// Parses the tag at the start of a text; returns its attributes and the text after it.
     fn read(source: &str) -> Option<(String, &str)> {
         let (mut tags, mut tag) = (Tags::new(source), Tag::default());
         let end = tags.start(0, &mut tag)?;
-        let mut told = tag.name.to_string();
+        let mut parsed = tag.name.to_string();
         for (name, value) in &tag.attributes {
-            told.extend([" ", name, "=", value]);
+            parsed.extend([" ", name, "=", value]);
         }
-        Some((told + if tag.closed { "/" } else { "" }, &source[end..]))
+        Some((parsed + if tag.closed { "/" } else { "" }, &source[end..]))
     }
 
     #[test]
-    fn a_tag_ends_where_its_attributes_do() {
+    fn a_tag_ends_after_its_attributes() {
         for (source, tag, rest) in [
             ("<P CLASS = 'x y' id=a>河", "p class=x y id=a", "河"),
             ("<img alt=\"a > b\" src='t.png'/>x", "img alt=a > b src=t.png/", "x"),

@@ -25,7 +25,7 @@ use crate::cli::output::{diagnostics, table};
 use crate::cli::{Terminal, to_stderr};
 use crate::schema::Stage;
 use crate::stages::export::thousands;
-use crate::text::duplicates::{Found, Keep, judged};
+use crate::text::duplicates::{DuplicateReport, Keep, find_duplicates};
 
 /// Keys added to every line.
 const VERDICT: [&str; 3] = ["kept", "similarity", "nearest"];
@@ -89,12 +89,12 @@ fn judge(arguments: &DedupArguments) -> Result<(), Fault> {
         (None, None) => Keep::default(),
     };
     let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    let found: Vec<Found> = questions
+    let found: Vec<DuplicateReport> = questions
         .groups
         .iter()
         .map(|group| {
             let texts: Vec<&str> = group.members.iter().map(|member| questions.texts[*member].as_str()).collect();
-            judged(&texts, keep, arguments.scores || texts.len() <= LARGE, threads)
+            find_duplicates(&texts, keep, arguments.scores || texts.len() <= LARGE, threads)
         })
         .collect();
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
@@ -182,7 +182,7 @@ fn write(
     out: &mut impl Write,
     arguments: &DedupArguments,
     questions: &Questions,
-    found: &[Found],
+    found: &[DuplicateReport],
     json: bool,
 ) -> Result<(), Fault> {
     let mut verdicts = vec![(false, None, None); questions.texts.len()];
@@ -231,7 +231,7 @@ fn write(
 }
 
 /// Formats the result by group.
-fn summary(questions: &Questions, found: &[Found], with_groups: bool) -> String {
+fn summary(questions: &Questions, found: &[DuplicateReport], with_groups: bool) -> String {
     let row = |name: &str, all: usize, kept: usize, threshold: String| {
         let share = if all == 0 { 0.0 } else { 100.0 * crate::text::float(kept) / crate::text::float(all) };
         let [all_, kept_, removed] = [all, kept, all - kept].map(|count| thousands(count as u64));

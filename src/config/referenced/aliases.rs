@@ -107,7 +107,7 @@ fn corrected(book: &Book, text: &str, language: Language, aliases: &Aliases) -> 
         return attribute_with(text, language, book.script, aliases);
     }
     let plain = attribute(text, language, book.script);
-    match aliases.of_part(&plain) {
+    match aliases.for_translation(&plain) {
         Some(aliases) => attribute_with(text, language, book.script, &aliases),
         None => plain,
     }
@@ -166,7 +166,7 @@ fn lines(text: &str, problems: &mut Vec<Problem>) -> Aliases {
             problem.span = start + span.start..start + span.end;
         }
     }
-    aliases.part();
+    aliases.assign_shared_names();
     if aliases.people.is_empty() && problems.is_empty() {
         problems.push(Problem::new(At::whole(0), "the file has no characters").expected(
             "a line such as {\"name\": \"Jane Eyre\", \"aliases\": [\"Jane\"]} per character, or a TOML file with the extension `.toml`",

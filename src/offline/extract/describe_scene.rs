@@ -150,7 +150,7 @@ fn profile(ask: &DescribeScene, member: &CastNotes) -> Profile {
 pub(super) mod tests {
     use super::super::find_scenes;
     use super::*;
-    use crate::stages::extract::fixtures::{EN_PEOPLE, ZH_PEOPLE, attribution, chunk, facts, length};
+    use crate::stages::extract::fixtures::{EN_PEOPLE, ZH_PEOPLE, attribution, chunk, indexed_book, length};
     use crate::stages::extract::grounding::PassageIndex;
     use crate::stages::extract::requests::{describe_scene, find_scenes};
     use crate::stages::extract::{Carry, Params, scenes};
@@ -158,7 +158,7 @@ pub(super) mod tests {
     /// The question about the only scene of a text in which Anna and Boris, or 陆平 and 周老七, take turns.
     pub(in super::super) fn ask(language: Language, text: &str) -> DescribeScene {
         let people = if language == Language::En { EN_PEOPLE } else { ZH_PEOPLE };
-        let book = facts(language, text, attribution(text, people, &[0, 1].repeat(20)));
+        let book = indexed_book(language, text, attribution(text, people, &[0, 1].repeat(20)));
         let chunk = chunk(language, text, 0, 0, length(text));
         let params = Params { min_utterances: 2, ..Params::default() };
         let found = find_scenes::scenes(&find_scenes(&params, &book, &chunk, None));

@@ -202,14 +202,14 @@ fn words(text: &str, language: Language, last: bool) -> String {
 mod tests {
     use super::*;
     use crate::stages::extract::Params;
-    use crate::stages::extract::fixtures::{EN_PEOPLE, attribution, chunk, facts, length};
+    use crate::stages::extract::fixtures::{EN_PEOPLE, attribution, chunk, indexed_book, length};
     use crate::stages::extract::requests::find_scenes;
 
     /// The number of utterances in each scene.
     fn found(text: &str, speakers: &[usize], params: &Params) -> Vec<usize> {
         let mut people = EN_PEOPLE.to_vec();
         people.extend([("Clara", EN_PEOPLE[1].1, EN_PEOPLE[0].2), ("Dora", EN_PEOPLE[1].1, EN_PEOPLE[0].2)]);
-        let book = facts(Language::En, text, attribution(text, &people, speakers));
+        let book = indexed_book(Language::En, text, attribution(text, &people, speakers));
         let chunk = chunk(Language::En, text, 0, 0, length(text));
         scenes(&find_scenes(params, &book, &chunk, None)).scenes.iter().map(|scene| scene.dialogue.len()).collect()
     }
@@ -252,7 +252,7 @@ mod tests {
 
     /// The utterances of the only scene: speaker, whether thought, action.
     fn dialogue(text: &str) -> Vec<(String, bool, Option<String>)> {
-        let book = facts(Language::En, text, attribution(text, EN_PEOPLE, &[0, 1].repeat(20)));
+        let book = indexed_book(Language::En, text, attribution(text, EN_PEOPLE, &[0, 1].repeat(20)));
         let chunk = chunk(Language::En, text, 0, 0, length(text));
         let mut found = scenes(&find_scenes(&Params::default(), &book, &chunk, None)).scenes;
         let lines = found.remove(0).dialogue.into_iter();

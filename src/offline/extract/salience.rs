@@ -42,7 +42,7 @@ mod tests {
     use crate::schema::Language;
     use crate::stages::extract::Params;
     use crate::stages::extract::fixtures::{
-        EN, EN_PEOPLE, EN_SPEAKERS, ZH, ZH_PEOPLE, attribution, chunk, facts, length,
+        EN, EN_PEOPLE, EN_SPEAKERS, ZH, ZH_PEOPLE, attribution, chunk, indexed_book, length,
     };
     use crate::stages::extract::requests::find_scenes;
 
@@ -51,7 +51,7 @@ mod tests {
         let mut people = if language == Language::En { EN_PEOPLE } else { ZH_PEOPLE }.to_vec();
         let others = if language == Language::En { ["Clara", "Dora"] } else { ["沈三娘", "孙四娘"] };
         people.extend(others.map(|name| (name, [].as_slice(), EN_PEOPLE[0].2)));
-        let book = facts(language, text, attribution(text, &people, speakers));
+        let book = indexed_book(language, text, attribution(text, &people, speakers));
         let params = Params { max_utterances, ..Params::default() };
         let chunk = chunk(language, text, 0, 0, length(text));
         let found = find_scenes::scenes(&find_scenes(&params, &book, &chunk, None));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::person::{addressed, with_subject, without_names};
 use crate::schema::{Distinctness, Language};
 use crate::stages::instruct::{Catchphrases, ChooseCatchphrases, DescribeRole, Grade, GradeVoice};
-use crate::text::{content_words, float, is_han, length, likeness, sentences};
+use crate::text::{content_words, float, is_han, length, sentences, similarity};
 
 /// Similarity above which a sentence repeats another one.
 const SAME: f64 = 0.55;
@@ -106,7 +106,7 @@ pub(super) fn describe(ask: &DescribeRole) -> String {
         for sentence in sentences(&attribute.value) {
             let sentence = with_subject(&without_names(sentence, &names, ask.language), ask.language);
             // Scenes repeat much of a profile.
-            if told.iter().any(|known| likeness(known, &sentence) >= SAME) {
+            if told.iter().any(|known| similarity(known, &sentence) >= SAME) {
                 continue;
             }
             size += length(&sentence, ask.language);

@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use super::person::first;
 use crate::schema::Language;
 use crate::stages::instruct::PlayRole;
-use crate::text::{content_words, plain, sentences, spoken};
+use crate::text::{content_words, letters_and_digits, sentences, spoken};
 
 /// The probability that a reply begins with a catchphrase, if the role has any.
 const CATCHPHRASES: f64 = 0.3;
@@ -52,7 +52,7 @@ pub(super) fn play(ask: &PlayRole, rng: &mut ChaCha8Rng) -> String {
         }
     };
     if let Some(phrase) = ask.catchphrases.choose(rng)
-        && !parts.iter().any(|part| plain(part).contains(&plain(phrase)))
+        && !parts.iter().any(|part| letters_and_digits(part).contains(&letters_and_digits(phrase)))
         && rng.random_bool(CATCHPHRASES)
     {
         parts.insert(0, ended(phrase, ask.language));

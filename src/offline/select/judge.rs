@@ -13,7 +13,8 @@ use crate::llm::{Offline, OfflineAnswer};
 use crate::schema::{ByLanguage, Language};
 use crate::stages::select::{Judge, Judgement};
 use crate::text::{
-    SpeechMarker, asks, content_words, count_speech_markers, float, likeness, pairs, plain, sentences, spoken,
+    SpeechMarker, asks, content_words, count_speech_markers, float, letters_and_digits, pairs, sentences, similarity,
+    spoken,
 };
 
 static PHRASES: LazyLock<ByLanguage<Phrases>> =
@@ -119,7 +120,7 @@ fn compare(phrases: &Phrases, name: &str, code: &str, first: &Measure, second: &
     if told.len() == 1 {
         told.push(text["alike"].clone());
     }
-    told.join(if plain(&text["alike"]).is_ascii() { " " } else { "" })
+    told.join(if letters_and_digits(&text["alike"]).is_ascii() { " " } else { "" })
 }
 
 /// Returns the end of a line, in quotation marks.
@@ -233,7 +234,7 @@ impl<'a> Context<'a> {
         let size = size(speech);
         let sound = (4..=70).contains(&size) && !sentences.is_empty();
         let fit = 0.5 * weigh(taken) + if answers { 0.25 } else { 0.0 } + if sound { 0.25 } else { 0.0 };
-        let history = self.ask.history.iter().map(|line| likeness(spoken(&line.content), speech));
+        let history = self.ask.history.iter().map(|line| similarity(spoken(&line.content), speech));
         Measure { shown, depth: weigh(float(shown)), fit, own: self.own(speech), again: history.fold(0.0, f64::max) }
     }
 
@@ -261,9 +262,9 @@ impl<'a> Context<'a> {
 
     /// Returns the maximum overlap in character pairs with an example line, relative to the shorter text.
     fn own(&self, speech: &str) -> f64 {
-        let reply: BTreeSet<_> = pairs(&plain(speech)).into_iter().collect();
+        let reply: BTreeSet<_> = pairs(&letters_and_digits(speech)).into_iter().collect();
         let share = |line: &String| {
-            let line: BTreeSet<_> = pairs(&plain(line)).into_iter().collect();
+            let line: BTreeSet<_> = pairs(&letters_and_digits(line)).into_iter().collect();
             float(reply.intersection(&line).count()) / float(reply.len().min(line.len()).max(12))
         };
         self.ask.lines.iter().map(share).fold(0.0, f64::max)

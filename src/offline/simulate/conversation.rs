@@ -9,8 +9,8 @@ use super::semantic_fields::fields_of;
 use super::word_lists::words_of;
 use crate::schema::{Language, Line};
 use crate::text::{
-    SpeechMarker, Topic, asks, content_words, count_speech_markers, float, is_title, pair_likeness, pairs, plain,
-    sentences, spoken, topics,
+    SpeechMarker, Topic, asks, content_words, count_speech_markers, float, is_title, letters_and_digits,
+    pair_similarity, pairs, sentences, spoken, topics,
 };
 
 /// Minimum similarity at which two utterances count as the same.
@@ -148,14 +148,14 @@ impl<'a> ConversationView<'a> {
         let parts = sentences(text);
         // Two adjacent short sentences are noticed even if each alone is not.
         let twos = parts.windows(2).map(<[&str]>::concat);
-        let letters = pairs(&plain(spoken(text)));
+        let letters = pairs(&letters_and_digits(spoken(text)));
         self.said.iter().any(|said| is_alike(&letters, &said.pairs, SAME))
             || parts.iter().any(|sentence| self.is_sentence_said(sentence))
             || twos.into_iter().any(|two| self.has(&two))
     }
 
     fn is_sentence_said(&self, sentence: &str) -> bool {
-        let plain = plain(sentence);
+        let plain = letters_and_digits(sentence);
         let length = plain.chars().count();
         // A speaker's own sentences must not be repeated even if short, except for a word or two.
         if length * 2 >= self.noticed() && self.said.iter().any(|said| said.own && said.whole.contains(&plain)) {
@@ -170,14 +170,14 @@ impl<'a> ConversationView<'a> {
 
     /// Returns whether these words, the fixed part of a phrase, occur in the history.
     pub(super) fn has(&self, words: &str) -> bool {
-        let plain = plain(words);
+        let plain = letters_and_digits(words);
         plain.chars().count() >= self.noticed().div_ceil(2) && self.said.iter().any(|said| said.plain.contains(&plain))
     }
 
     /// Returns the greatest similarity of a text to any utterance of the history.
     pub(super) fn nearest(&self, text: &str) -> f64 {
-        let pairs = pairs(&plain(spoken(text)));
-        self.said.iter().map(|said| pair_likeness(&pairs, &said.pairs)).fold(0.0, f64::max)
+        let pairs = pairs(&letters_and_digits(spoken(text)));
+        self.said.iter().map(|said| pair_similarity(&pairs, &said.pairs)).fold(0.0, f64::max)
     }
 
     /// Returns the minimum length, in characters, of a phrase that is noticed when repeated.
@@ -241,15 +241,16 @@ impl<'a> ConversationView<'a> {
 
 /// Returns whether two texts have at least this similarity. Texts of very different lengths are not compared.
 fn is_alike(a: &[(char, char)], b: &[(char, char)], least: f64) -> bool {
-    2.0 * float(a.len().min(b.len())) >= least * float(a.len() + b.len()) && pair_likeness(a, b) >= least
+    2.0 * float(a.len().min(b.len())) >= least * float(a.len() + b.len()) && pair_similarity(a, b) >= least
 }
 
 impl Said {
     fn new(content: &str, own: bool) -> Self {
         let speech = spoken(content);
-        let plain = plain(speech);
-        let sentences = sentences(speech).into_iter().map(|sentence| pairs(&crate::text::plain(sentence))).collect();
-        let whole = crate::text::sentences(speech).into_iter().map(crate::text::plain).collect();
+        let plain = letters_and_digits(speech);
+        let sentences =
+            sentences(speech).into_iter().map(|sentence| pairs(&crate::text::letters_and_digits(sentence))).collect();
+        let whole = crate::text::sentences(speech).into_iter().map(crate::text::letters_and_digits).collect();
         Self { own, pairs: pairs(&plain), plain, whole, sentences }
     }
 }

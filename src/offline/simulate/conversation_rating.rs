@@ -8,7 +8,7 @@ use super::semantic_fields::fields_of;
 use crate::llm::{Offline, OfflineAnswer};
 use crate::schema::Quality;
 use crate::stages::simulate::{Rate, Rating};
-use crate::text::{asks, content_words, float, likeness, spoken};
+use crate::text::{asks, content_words, float, similarity, spoken};
 
 /// Minimum similarity at which a turn repeats another.
 const SAME: f64 = 0.75;
@@ -62,7 +62,7 @@ impl Figures {
         let (mut linked, mut repeated, mut fresh) = (0, 0, 0);
         let mut known = BTreeSet::new();
         for (at, text) in speech.iter().enumerate() {
-            repeated += usize::from(speech[..at].iter().any(|earlier| likeness(earlier, text) >= SAME));
+            repeated += usize::from(speech[..at].iter().any(|earlier| similarity(earlier, text) >= SAME));
             fresh += words[at].iter().filter(|word| known.insert((*word).clone())).count();
             let before = at.saturating_sub(2)..at;
             let shares = words[before.clone()].iter().any(|earlier| !earlier.is_disjoint(&words[at]))

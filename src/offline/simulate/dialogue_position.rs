@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::line_candidates::length;
 use crate::schema::Line;
-use crate::text::{asks, content_words, float, pair_likeness, pairs, plain, sentences, spoken};
+use crate::text::{asks, content_words, float, letters_and_digits, pair_similarity, pairs, sentences, spoken};
 
 /// Number of most recent utterances that can still be answered.
 const ANSWERABLE: usize = 3;
@@ -38,8 +38,8 @@ struct Entry<'a> {
 impl<'a> Entry<'a> {
     fn new(line: &'a Line) -> Self {
         let text = spoken(&line.content);
-        let plain = plain(text);
-        let first = sentences(text).first().map(|first| crate::text::plain(first));
+        let plain = letters_and_digits(text);
+        let first = sentences(text).first().map(|first| crate::text::letters_and_digits(first));
         let first = first.filter(|first| first.chars().count() > 8);
         Self { speaker: &line.speaker, pairs: pairs(&plain), plain, first }
     }
@@ -49,13 +49,13 @@ impl DialoguePosition {
     pub(super) fn new(dialogue: &[Line], history: &[Line]) -> Self {
         let entries: Vec<Entry<'_>> = dialogue.iter().map(Entry::new).collect();
         let find = |line: &Line| {
-            let said = plain(spoken(&line.content));
+            let said = letters_and_digits(spoken(&line.content));
             let letters = pairs(&said);
             let alike = |entry: &Entry<'_>| {
                 entry.speaker == line.speaker
                     && (!entry.plain.is_empty() && said.contains(&entry.plain)
                         || entry.first.as_ref().is_some_and(|first| said.contains(first))
-                        || pair_likeness(&letters, &entry.pairs) > 0.6)
+                        || pair_similarity(&letters, &entry.pairs) > 0.6)
             };
             entries.iter().rposition(alike)
         };

@@ -5,7 +5,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::conversation::ConversationView;
 use super::phrases::Slots;
-use crate::text::{plain, sentences};
+use crate::text::{letters_and_digits, sentences};
 
 /// Picks a phrase that can be filled, has at most `most` sentences and was not used in this conversation.
 ///
@@ -43,5 +43,5 @@ pub(super) fn least_said(
 
 /// Returns the longest part of a phrase between slots.
 fn literal(frame: &str) -> &str {
-    frame.split(['{', '}']).step_by(2).max_by_key(|part| plain(part).chars().count()).unwrap_or_default()
+    frame.split(['{', '}']).step_by(2).max_by_key(|part| letters_and_digits(part).chars().count()).unwrap_or_default()
 }

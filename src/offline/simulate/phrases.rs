@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::question_kinds::says;
 use crate::schema::{ByLanguage, Language};
-use crate::text::{plain, topics};
+use crate::text::{letters_and_digits, topics};
 
 static FRAMES: LazyLock<ByLanguage<Phrases>> = LazyLock::new(|| ByLanguage {
     en: toml::from_str(include_str!("phrases.en.toml")).expect("`phrases.en.toml` is embedded and tested"),
@@ -53,7 +53,11 @@ impl Phrases {
         let ends = |frame: &String| {
             let head = frame.split('{').next().unwrap_or_default();
             let tail = frame.rsplit('}').next().unwrap_or_default();
-            if head.len() == frame.len() { (plain(frame), String::new()) } else { (plain(head), plain(tail)) }
+            if head.len() == frame.len() {
+                (letters_and_digits(frame), String::new())
+            } else {
+                (letters_and_digits(head), letters_and_digits(tail))
+            }
         };
         phrases.map(ends).chain(says(language).map(ends)).filter(|(head, tail)| head.len() + tail.len() > 5).collect()
     }
@@ -158,7 +162,7 @@ pub(super) fn capitals(text: &str) -> String {
 
 /// Returns whether a sentence is one of the phrases that replace an utterance.
 pub(super) fn is_generic(sentence: &str, language: Language) -> bool {
-    let plain = plain(sentence);
+    let plain = letters_and_digits(sentence);
     let is = |(head, tail): &(String, String)| {
         plain.len() >= head.len() + tail.len() && plain.starts_with(head.as_str()) && plain.ends_with(tail.as_str())
     };

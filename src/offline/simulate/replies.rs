@@ -263,7 +263,7 @@ mod tests {
     use crate::schema::{CastMember, Line, Quality, Visibility};
     use crate::seed::seeded;
     use crate::stages::simulate::{Direct, Rate, SceneNames};
-    use crate::text::likeness;
+    use crate::text::similarity;
 
     struct Fixture {
         language: Language,
@@ -433,7 +433,7 @@ mod tests {
                 let history = fixture.play(&vivid(), seed, 20, most);
                 for (at, line) in history.iter().enumerate() {
                     let content = line.content.as_str();
-                    let nearest = history[..at].iter().map(|other| likeness(spoken(&other.content), spoken(content)));
+                    let nearest = history[..at].iter().map(|other| similarity(spoken(&other.content), spoken(content)));
                     assert!(nearest.fold(0.0, f64::max) < 0.8, "{language} {seed}/{at}: {content}\n{history:#?}");
                     let count = sentences(spoken(content)).len();
                     assert!((1..=most as usize).contains(&count), "{language} {seed}/{at}: {content}");
@@ -534,7 +534,7 @@ mod tests {
             for (name, expected) in [(ben, first), (cora, second), (ben, third)] {
                 let ask = fixture.scene_ask(name, &history, None, 3);
                 let reply = scene_reply(&ask, &mut Offline { options: &options, rng: seeded(7, &[]) });
-                assert!(likeness(&reply, expected) > 0.7, "{reply}");
+                assert!(similarity(&reply, expected) > 0.7, "{reply}");
                 history.push(line(name, &reply));
             }
             // With three participants, the question from the book names the character who answers it there.

@@ -11,7 +11,7 @@ use super::phrase_choice::{least_said, pick};
 use super::phrases::{Slots, capitals, frames};
 use crate::llm::OfflineOptions;
 use crate::schema::Language;
-use crate::text::{SpeechMarker, asks, count_speech_markers, likeness, sentences};
+use crate::text::{SpeechMarker, asks, count_speech_markers, sentences, similarity};
 
 /// Minimum overlap with the conversation at which an utterance needs no transition.
 const FITS: f64 = 0.55;
@@ -126,7 +126,7 @@ impl ReplyAssembly<'_> {
 
     /// Picks a phrase of one sentence that is not similar to the utterance beside it.
     fn phrase(&self, pool: &[String], body: &str, rng: &mut ChaCha8Rng) -> Option<String> {
-        pick(pool, self.slots, 1, self.conversation, rng).filter(|phrase| likeness(phrase, body) < 0.5)
+        pick(pool, self.slots, 1, self.conversation, rng).filter(|phrase| similarity(phrase, body) < 0.5)
     }
 
     /// Joins the parts of a reply, truncated to `most` sentences, and prepends an action with the probability

@@ -1,9 +1,9 @@
 //! A script as acts of utterances: speeches with their actions, and the narration in between. Nothing is selected, so
-//! that the whole part of a role is there.
+//! that every line of a role is included.
 
 use crate::attribution::{Attribution, Quotation};
 use crate::schema::{Utterance, slug};
-use crate::text::plain;
+use crate::text::letters_and_digits;
 
 /// Returns the acts of a script, without those that have no speech. A heading begins an act and is its first line of
 /// narration.
@@ -58,7 +58,9 @@ pub fn acts(attribution: &Attribution, text: &str) -> Vec<Vec<Utterance>> {
 
 /// Whether a paragraph without speech belongs to the speech after it: its speaker or its action.
 fn leads_in(paragraph: &str, next: &Quotation, attribution: &Attribution) -> bool {
-    let action = |action: &String| plain(action) == plain(paragraph) && paragraph.starts_with(['(', '（']);
+    let action = |action: &String| {
+        letters_and_digits(action) == letters_and_digits(paragraph) && paragraph.starts_with(['(', '（'])
+    };
     if next.action.as_ref().is_some_and(action) {
         return true;
     }

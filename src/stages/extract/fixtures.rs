@@ -50,7 +50,7 @@ pub(crate) fn attribution(text: &str, people: &[(&str, &[&str], Gender)], speake
     attribution
 }
 
-pub(crate) fn facts(language: Language, text: &str, attribution: Attribution) -> BookIndex {
+pub(crate) fn indexed_book(language: Language, text: &str, attribution: Attribution) -> BookIndex {
     let book = Book {
         slug: "a-book".to_owned(),
         title: "A Book".to_owned(),

@@ -176,8 +176,8 @@ fn reaches_chunk_end(draft: &Draft, chunk: &Chunk) -> bool {
     chunk.continues && chunk.end.saturating_sub(draft.text_range.1.max(draft.end())) <= margin
 }
 
-/// Joins the carried scene with the first draft if that draft continues it; otherwise the carried scene stands by
-/// itself.
+/// Joins the carried scene with the first draft if that draft continues it; otherwise the carried scene is
+/// complete.
 fn join_carried(carried: Option<Draft>, drafts: &mut Vec<Draft>, language: Language) {
     let Some(mut carried) = carried else { return };
     // A draft that repeats the last utterances continues the scene, whether or not the model says so.

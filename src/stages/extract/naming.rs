@@ -107,7 +107,7 @@ fn is_mentioned(name: &str, text_range: &str) -> bool {
 mod tests {
     use super::*;
     use crate::schema::Language;
-    use crate::stages::extract::fixtures::{EN, EN_PEOPLE, ZH, ZH_PEOPLE, attribution, facts};
+    use crate::stages::extract::fixtures::{EN, EN_PEOPLE, ZH, ZH_PEOPLE, attribution, indexed_book};
 
     #[test]
     fn a_name_resolves_to_one_character_or_none() {
@@ -144,7 +144,7 @@ mod tests {
         ];
         for (language, names) in cases {
             let (text, people) = if language == Language::En { (EN, EN_PEOPLE) } else { (ZH, ZH_PEOPLE) };
-            let book = facts(language, text, attribution(text, people, &[0, 0, 1, 0, 1, 0, 1, 1]));
+            let book = indexed_book(language, text, attribution(text, people, &[0, 0, 1, 0, 1, 0, 1, 1]));
             for (name, expected) in names {
                 assert_eq!(known(name, &book, text).as_deref(), *expected, "{name}");
             }

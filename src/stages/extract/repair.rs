@@ -1,5 +1,5 @@
 //! Utterances that are not in the book: the model sees each one next to the most similar passage and gives the original
-//! wording, or says that nobody says it there. Utterances that are still not found are dropped.
+//! wording, or replies that it is not spoken there. Utterances that are still not found are dropped.
 
 use std::fmt::Write as _;
 
@@ -180,7 +180,7 @@ fn ask(
     }
 }
 
-/// Returns the words of the book where the utterance differs from them in one place.
+/// Returns the words of the book if the utterance has a difference from its nearest range that changes the meaning.
 fn single_match(found: &Found, passage_index: &PassageIndex<'_>) -> Option<String> {
     let range = found.nearest.filter(|_| found.alteration.is_some())?;
     Some(passage_index.quoted_text(range))

@@ -1,29 +1,15 @@
 //! Tests of the whole stage, with the offline engine.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
-
-use futures::future::BoxFuture;
+use std::sync::Arc;
 
 use super::*;
-use crate::llm::{Answered, Budget, Journal, JournalError, OfflineOptions, Record, Session};
+use crate::llm::{Budget, Memory, OfflineOptions, Record, Session};
 use crate::prompt::Prompts;
 use crate::schema::{Attribute, Grounded, SceneId};
-use crate::stages::extract::fixtures::{EN, EN_PEOPLE, EN_SPEAKERS, ZH, ZH_PEOPLE, attribution, chunk, facts, length};
-
-#[derive(Default)]
-struct Memory(Mutex<Vec<Record>>);
-
-impl Journal for Memory {
-    fn find(&self, _: &str) -> Result<Option<Answered>, JournalError> {
-        Ok(None)
-    }
-
-    fn write(&self, record: Record) -> BoxFuture<'_, Result<(), JournalError>> {
-        self.0.lock().expect("not poisoned").push(record);
-        Box::pin(async { Ok(()) })
-    }
-}
+use crate::stages::extract::fixtures::{
+    EN, EN_PEOPLE, EN_SPEAKERS, ZH, ZH_PEOPLE, attribution, chunk, indexed_book, length,
+};
 
 fn model(memory: Arc<Memory>) -> Model {
     let prompts =
@@ -37,15 +23,17 @@ fn model(memory: Arc<Memory>) -> Model {
 
 fn book(language: Language) -> (&'static str, BookIndex) {
     let (text, people) = if language == Language::En { (EN, EN_PEOPLE) } else { (ZH, ZH_PEOPLE) };
-    (text, facts(language, text, attribution(text, people, EN_SPEAKERS)))
+    (text, indexed_book(language, text, attribution(text, people, EN_SPEAKERS)))
 }
 
+/// Extracts the sample book in one chunk. Returns the records sorted by draw.
 async fn extract_all(language: Language, params: &Params) -> (Extracted, Vec<Record>) {
     let (text, book) = book(language);
     let memory = Arc::new(Memory::default());
     let chunk = chunk(language, text, 0, 0, length(text));
     let extracted = extract(&model(memory.clone()), params, &book, &chunk, Carry::default()).await.expect("extracts");
-    let records = memory.0.lock().expect("not poisoned").clone();
+    let mut records: Vec<Record> = memory.0.lock().expect("not poisoned").values().cloned().collect();
+    records.sort_by(|one, other| one.draw.cmp(&other.draw));
     (extracted, records)
 }
 

@@ -10,7 +10,7 @@ use crate::schema::{
     Attribute, ByLanguage, Character, Confidence, Form, Instruction, Language, TripletKind, Visibility,
 };
 use crate::stages::instruct::*;
-use crate::text::plain;
+use crate::text::letters_and_digits;
 
 fn model(journal: &Arc<Memory>) -> Arc<Model> {
     let prompts = Prompts::new(PROMPTS.iter().copied(), &BTreeMap::new()).unwrap();
@@ -126,18 +126,26 @@ fn offline_role_data_is_made_in_both_languages() {
         let made = worked(&small(), language, &Arc::default());
         assert_eq!(made.rejects, [], "{language}");
         let profile = &made.profile;
-        assert!(!plain(&profile.portrait).contains(&plain(&profile.role)), "{}", profile.portrait);
+        assert!(
+            !letters_and_digits(&profile.portrait).contains(&letters_and_digits(&profile.role)),
+            "{}",
+            profile.portrait
+        );
         let (third, second) = if language == Language::En { ("The character", "You") } else { ("这个人物", "你") };
         let told = &profile.description;
         assert!(told.contains(second) && !told.contains(third), "{told}");
         let habit = if language == Language::En { "Mark my words" } else { "水不骗人" };
         assert_eq!(profile.catchphrases, [habit]);
         assert!(made.candidates.len() >= 6, "{:?}", made.candidates);
-        let said: String = profile.dialogue.iter().map(|turn| plain(&turn.content)).collect();
+        let said: String = profile.dialogue.iter().map(|turn| letters_and_digits(&turn.content)).collect();
         for row in &made.candidates {
             assert!(row.question.starts_with(&row.role), "the question addresses the role: {}", row.question);
             if row.kind == TripletKind::ScriptBased {
-                assert!(said.contains(&plain(&row.generated[0])), "the answer is a real line: {}", row.generated[0]);
+                assert!(
+                    said.contains(&letters_and_digits(&row.generated[0])),
+                    "the answer is a real line: {}",
+                    row.generated[0]
+                );
             }
         }
         assert!(made.candidates.iter().any(|row| row.confidence == Confidence::High));
@@ -145,8 +153,8 @@ fn offline_role_data_is_made_in_both_languages() {
         assert!(row.baseline.is_some() && row.generated.len() == 5);
         // Every reply contains the answer and a real sentence of the role, and replies differ.
         for reply in &row.generated {
-            assert!(plain(reply).contains(&plain(&row.answer)), "{reply}");
-            assert!(reply.split_inclusive(['.', '。']).any(|part| said.contains(&plain(part))), "{reply}");
+            assert!(letters_and_digits(reply).contains(&letters_and_digits(&row.answer)), "{reply}");
+            assert!(reply.split_inclusive(['.', '。']).any(|part| said.contains(&letters_and_digits(part))), "{reply}");
         }
         let different: std::collections::BTreeSet<&String> = row.generated.iter().collect();
         assert!(different.len() > 1, "{different:?}");

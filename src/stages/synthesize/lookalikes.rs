@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use super::resemblance::{MIN_PROFILE_SIMILARITY, ProfilePairs, Resemblance, ResemblanceKind, pairs};
 use crate::schema::{Character, Language, Scene, SceneCharacter, Utterance, slug};
-use crate::text::PlainName;
+use crate::text::ComparableName;
 use crate::text::bm25::Terms;
 
 /// At most one in this many scenes may have a character who shares a part of an invented character's name. Such scenes
@@ -30,7 +30,7 @@ pub struct Lookalikes {
 /// An invented character with the matches found.
 struct InventedCharacter {
     language: Language,
-    name: PlainName,
+    name: ComparableName,
     profile: ProfilePairs,
     /// A character with the same name.
     same_name: Option<BookCharacter>,
@@ -67,7 +67,7 @@ impl Lookalikes {
             new.invented_pairs.entry(character.language).or_default().extend(profile.pairs().cloned());
             new.invented.push(InventedCharacter {
                 language: character.language,
-                name: PlainName::new(&character.name),
+                name: ComparableName::new(&character.name),
                 profile,
                 same_name: None,
                 shared_part: None,
@@ -117,7 +117,7 @@ impl Lookalikes {
         self.invented.into_iter().map(found).collect()
     }
 
-    fn compare_names(&mut self, scene: &Scene, cast: &[(&SceneCharacter, Vec<PlainName>)]) {
+    fn compare_names(&mut self, scene: &Scene, cast: &[(&SceneCharacter, Vec<ComparableName>)]) {
         for invented in self
             .invented
             .iter_mut()
@@ -128,7 +128,7 @@ impl Lookalikes {
                 book: scene.book.clone(),
             };
             invented.same_name = cast.iter().find(|(_, names)| names.contains(&invented.name)).map(book_character);
-            let shares = |(_, names): &&(_, Vec<PlainName>)| names.iter().any(|name| name.clashes(&invented.name));
+            let shares = |(_, names): &&(_, Vec<ComparableName>)| names.iter().any(|name| name.clashes(&invented.name));
             if let Some(other) = cast.iter().find(shares) {
                 invented.shared_part.get_or_insert_with(|| (book_character(other), 0)).1 += 1;
             }
@@ -180,9 +180,9 @@ impl Lookalikes {
     }
 }
 
-fn names(member: &SceneCharacter) -> Vec<PlainName> {
+fn names(member: &SceneCharacter) -> Vec<ComparableName> {
     let all = std::iter::once(&member.name).chain(&member.aliases);
-    all.map(|name| PlainName::new(name)).filter(|name| !name.is_empty()).collect()
+    all.map(|name| ComparableName::new(name)).filter(|name| !name.is_empty()).collect()
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Rule-based checks of the names in an answer.
 
 use crate::schema::{Language, slug};
-use crate::text::{PlainName, is_han};
+use crate::text::{ComparableName, is_han};
 
 /// Maximum length of a name in characters.
 const MAX_NAME_LENGTH: usize = 60;
@@ -28,7 +28,7 @@ pub(super) fn check_names(names: &[&str], avoid: &[String], language: Language) 
 
 /// Returns whether two names could be mistaken for each other.
 pub(crate) fn clash(one: &str, other: &str) -> bool {
-    PlainName::new(one).clashes(&PlainName::new(other))
+    ComparableName::new(one).clashes(&ComparableName::new(other))
 }
 
 #[cfg(test)]

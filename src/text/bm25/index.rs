@@ -95,20 +95,20 @@ mod tests {
     ];
     const ZH: [&str; 4] = ["渡口夜里谁收船钱？", "他夜里不收船钱。", "账簿在东家柜里。", "谁？"];
 
-    fn places(found: &[(usize, f32)]) -> Vec<usize> {
-        found.iter().map(|(place, _)| *place).collect()
+    fn indexes(found: &[(usize, f32)]) -> Vec<usize> {
+        found.iter().map(|(index, _)| *index).collect()
     }
 
     #[test]
     fn results_are_sorted_by_score_then_position() {
         let index = Index::new(&EN);
-        assert_eq!(places(&index.nearest("who paid the ferryman in the night", 5)), [0, 3, 1, 4]);
-        assert_eq!(places(&index.nearest("who paid the ferryman in the night", 1)), [0]);
+        assert_eq!(indexes(&index.nearest("who paid the ferryman in the night", 5)), [0, 3, 1, 4]);
+        assert_eq!(indexes(&index.nearest("who paid the ferryman in the night", 1)), [0]);
         assert!(index.nearest("cabbages", 5).is_empty());
         assert!(index.nearest("…", 5).is_empty() && index.nearest("who", 0).is_empty());
         let index = Index::new(&ZH);
-        assert_eq!(places(&index.nearest("夜里收不收船钱", 5)), [1, 0]);
-        assert_eq!(places(&index.nearest("谁", 5)), [3]);
+        assert_eq!(indexes(&index.nearest("夜里收不收船钱", 5)), [1, 0]);
+        assert_eq!(indexes(&index.nearest("谁", 5)), [3]);
     }
 
     #[test]
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn scores_are_those_of_the_documented_formula() {
+    fn scores_follow_the_documented_formula() {
         for (texts, query) in [(&EN[..], "Who pays, who?"), (&ZH[..], "夜里，夜里谁")] {
             let bag = |text: &str| {
                 let mut bag = Vec::new();
@@ -126,10 +126,10 @@ mod tests {
             };
             let bags: Vec<Vec<String>> = texts.iter().map(|text| bag(text)).collect();
             let average = float(bags.iter().map(Vec::len).sum()) / float(bags.len());
-            let score = |place: usize| {
-                let length = K1 * (1.0 - B + B * float(bags[place].len()) / average);
+            let score = |text: usize| {
+                let length = K1 * (1.0 - B + B * float(bags[text].len()) / average);
                 let part = |term: &String| {
-                    let count = float(bags[place].iter().filter(|other| *other == term).count());
+                    let count = float(bags[text].iter().filter(|other| *other == term).count());
                     let with_term = bags.iter().filter(|bag| bag.contains(term)).count();
                     idf(bags.len(), with_term) * count * (K1 + 1.0) / (count + length)
                 };
@@ -137,16 +137,16 @@ mod tests {
             };
             let found = Index::new(texts).nearest(query, 10);
             assert!(found.len() > 1);
-            for (place, scored) in found {
-                assert!((score(place) - f64::from(scored)).abs() < 1e-4, "{place}: {} or {scored}", score(place));
+            for (text, scored) in found {
+                assert!((score(text) - f64::from(scored)).abs() < 1e-4, "{text}: {} or {scored}", score(text));
             }
         }
     }
 
     #[test]
-    fn a_large_set_is_one_segment_in_order() {
+    fn a_large_set_is_one_ordered_segment() {
         let texts: Vec<String> = (0..3_000).map(|n| format!("the same words, {}", n % 3)).collect();
         let index = Index::new(&texts);
-        assert_eq!(places(&index.nearest("words 2", 4)), [2, 5, 8, 11]);
+        assert_eq!(indexes(&index.nearest("words 2", 4)), [2, 5, 8, 11]);
     }
 }

@@ -18,7 +18,7 @@ pub fn families<T: AsRef<str>>(questions: &[T], at_least: f64, threads: NonZeroU
     let distinct = distinct.of_one_pattern();
     let all = Postings::new(&distinct, (0..to_u32(distinct.len())).collect());
     let search = || Search::new(&distinct);
-    let at_least = at_least.clamp(super::LEAST, 1.0);
+    let at_least = at_least.clamp(super::MIN_THRESHOLD, 1.0);
     let parents: Vec<AtomicU32> = (0..to_u32(distinct.len())).map(AtomicU32::new).collect();
     each(distinct.len(), threads, search, |search, at| {
         let number = to_u32(at);

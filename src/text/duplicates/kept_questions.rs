@@ -21,27 +21,30 @@ pub(super) fn kept(questions: &Questions, threshold: f64, threads: NonZeroUsize)
     for start in (0..count).step_by(BLOCK) {
         let block: Vec<u32> = (start..count.min(start + to_u32(BLOCK))).collect();
         let search = || Search::new(questions);
-        let near = each(block.len(), threads, search, |search, at| {
+        let is_near = each(block.len(), threads, search, |search, at| {
             kept.iter().any(|kept| search.any(kept, block[at], threshold))
         });
-        let left: Vec<u32> = block.iter().zip(near).filter(|(_, near)| !near).map(|(number, _)| *number).collect();
-        let own = Postings::new(questions, left);
-        let left = own.numbers();
-        let edges = each(left.len(), threads, search, |search, at| search.all_before(&own, left[at], threshold));
-        let mut stay: Vec<u32> = Vec::new();
-        for (number, edges) in left.iter().zip(edges) {
-            if !edges.iter().any(|other| stay.binary_search(other).is_ok()) {
-                stay.push(*number);
+        let remaining: Vec<u32> =
+            block.iter().zip(is_near).filter(|(_, is_near)| !is_near).map(|(number, _)| *number).collect();
+        let block_index = Postings::new(questions, remaining);
+        let remaining = block_index.numbers();
+        let similar = each(remaining.len(), threads, search, |search, at| {
+            search.all_before(&block_index, remaining[at], threshold)
+        });
+        let mut kept_in_block: Vec<u32> = Vec::new();
+        for (number, similar) in remaining.iter().zip(similar) {
+            if !similar.iter().any(|other| kept_in_block.binary_search(other).is_ok()) {
+                kept_in_block.push(*number);
             }
         }
-        if stay.is_empty() {
+        if kept_in_block.is_empty() {
             continue;
         }
         // Each index is more than twice as large as the next, so there are few of them and a question is rarely moved.
-        while let Some(last) = kept.pop_if(|last| last.numbers().len() <= 2 * stay.len()) {
-            stay.splice(..0, last.numbers().iter().copied());
+        while let Some(last) = kept.pop_if(|last| last.numbers().len() <= 2 * kept_in_block.len()) {
+            kept_in_block.splice(..0, last.numbers().iter().copied());
         }
-        kept.push(Postings::new(questions, stay));
+        kept.push(Postings::new(questions, kept_in_block));
     }
     kept.iter().flat_map(|kept| kept.numbers().iter().copied()).collect()
 }

@@ -58,7 +58,7 @@ pub struct Verdict {
 
 /// The result for a group.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+pub struct DuplicateReport {
     /// One verdict per question, in order.
     pub verdicts: Vec<Verdict>,
     /// The similarity at which a question is removed.
@@ -70,21 +70,26 @@ pub struct Found {
 
 /// Finds the duplicates in one group of questions, given in order of preference.
 #[must_use]
-pub fn duplicates<T: AsRef<str>>(questions: &[T], keep: Keep, threads: NonZeroUsize) -> Found {
-    judged(questions, keep, true, threads)
+pub fn duplicates<T: AsRef<str>>(questions: &[T], keep: Keep, threads: NonZeroUsize) -> DuplicateReport {
+    find_duplicates(questions, keep, true, threads)
 }
 
 /// Like [`duplicates`], but skips the similarities of kept questions if `measured` is false. They take most of the time
 /// in a large group, because each requires a search for a nearest question that is not near.
 #[must_use]
-pub fn judged<T: AsRef<str>>(questions: &[T], keep: Keep, measured: bool, threads: NonZeroUsize) -> Found {
+pub fn find_duplicates<T: AsRef<str>>(
+    questions: &[T],
+    keep: Keep,
+    measured: bool,
+    threads: NonZeroUsize,
+) -> DuplicateReport {
     let (distinct, numbers, firsts) = Questions::new(questions);
     let (threshold, kept) = match keep {
         Keep::Threshold(threshold) => {
-            let threshold = threshold.clamp(LEAST, 1.0);
+            let threshold = threshold.clamp(MIN_THRESHOLD, 1.0);
             (threshold, kept_questions::kept(&distinct, threshold, threads))
         }
-        Keep::Share(share) => share::kept_share(&distinct, wanted(share, questions.len()), threads),
+        Keep::Share(share) => share::kept_share(&distinct, target_count(share, questions.len()), threads),
     };
     let kept = Postings::new(&distinct, kept);
     let stays = |number: u32| kept.numbers().binary_search(&number).is_ok();
@@ -111,15 +116,15 @@ pub fn judged<T: AsRef<str>>(questions: &[T], keep: Keep, measured: bool, thread
             nearest: nearest.map(|(other, _)| firsts[other as usize] as usize),
         }
     };
-    Found { verdicts: numbers.into_iter().enumerate().map(verdict).collect(), threshold, measured }
+    DuplicateReport { verdicts: numbers.into_iter().enumerate().map(verdict).collect(), threshold, measured }
 }
 
 /// The minimum threshold, since questions without a shared word are never similar.
-const LEAST: f64 = 1e-6;
+const MIN_THRESHOLD: f64 = 1e-6;
 
 /// Returns a share of a count, rounded up.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a count is a count")]
-fn wanted(share: f64, questions: usize) -> usize {
+fn target_count(share: f64, questions: usize) -> usize {
     // 0.34 is slightly more than 34/100 in floating point, and 34 of 100 is meant.
     (share.clamp(0.0, 1.0) * crate::text::float(questions) - 1e-6).ceil().max(0.0) as usize
 }
@@ -154,7 +159,7 @@ mod tests {
     }
 
     /// Reference implementation that compares all pairs.
-    fn by_hand(questions: &[String], threshold: f64) -> Vec<Verdict> {
+    fn by_all_pairs(questions: &[String], threshold: f64) -> Vec<Verdict> {
         let (distinct, numbers, firsts) = Questions::new(questions);
         let mut kept: Vec<u32> = Vec::new();
         for number in 0..terms::to_u32(distinct.len()) {
@@ -191,13 +196,13 @@ mod tests {
         fn the_bounded_search_finds_every_duplicate(questions in groups(), thousandths in 1_u32..=1000) {
             let threshold = f64::from(thousandths) / 1000.0;
             let found = duplicates(&questions, Keep::Threshold(threshold), threads(1));
-            prop_assert_eq!(&found.verdicts, &by_hand(&questions, threshold));
+            prop_assert_eq!(&found.verdicts, &by_all_pairs(&questions, threshold));
             prop_assert_eq!(&found, &duplicates(&questions, Keep::Threshold(threshold), threads(3)));
             for verdict in &found.verdicts {
                 // An empty question has no words to be similar by, but its repetition is still removed.
                 prop_assert!(verdict.kept == (verdict.similarity < threshold), "{verdict:?}");
             }
-            let fewer = judged(&questions, Keep::Threshold(threshold), false, threads(2));
+            let fewer = find_duplicates(&questions, Keep::Threshold(threshold), false, threads(2));
             for (one, other) in found.verdicts.iter().zip(&fewer.verdicts) {
                 prop_assert!(one == other || (one.kept && other.kept && other.nearest.is_none()));
             }
@@ -208,19 +213,19 @@ mod tests {
             let share = crate::text::float(hundredths) / 100.0;
             let found = duplicates(&questions, Keep::Share(share), threads(2));
             let kept = found.verdicts.iter().filter(|verdict| verdict.kept).count();
-            let wanted = (questions.len() * hundredths).div_ceil(100);
+            let target_count = (questions.len() * hundredths).div_ceil(100);
             let count = |threshold: f64| {
                 let found = duplicates(&questions, Keep::Threshold(threshold), threads(1));
                 found.verdicts.iter().filter(|verdict| verdict.kept).count()
             };
-            let wanted = wanted.min(count(1.0));
-            prop_assert!(kept >= wanted, "{kept} of {wanted}");
+            let target_count = target_count.min(count(1.0));
+            prop_assert!(kept >= target_count, "{kept} of {target_count}");
             if found.threshold > 0.0 {
                 prop_assert_eq!(&found.verdicts, &duplicates(&questions, Keep::Threshold(found.threshold), threads(1)).verdicts);
                 let lower = count(((found.threshold * 1000.0).round() - 1.0) / 1000.0);
-                prop_assert!(lower < wanted || found.threshold <= 0.001 || found.threshold >= 1.0, "{lower} of {wanted}");
+                prop_assert!(lower < target_count || found.threshold <= 0.001 || found.threshold >= 1.0, "{lower} of {target_count}");
             } else {
-                prop_assert_eq!(kept, wanted);
+                prop_assert_eq!(kept, target_count);
             }
         }
     }
@@ -237,7 +242,7 @@ mod tests {
         assert!(
             found.verdicts.iter().any(|verdict| verdict.kept) && found.verdicts.iter().any(|verdict| !verdict.kept)
         );
-        assert_eq!(found.verdicts, by_hand(&questions, 0.6));
+        assert_eq!(found.verdicts, by_all_pairs(&questions, 0.6));
     }
 
     #[test]

@@ -161,17 +161,17 @@ impl<'a> Search<'a> {
         Self { questions, state: vec![PairState::Not; questions.len()], numbers: Vec::new(), squares: [(0.0, 0.0); 64] }
     }
 
-    /// Calls `found` for each indexed question with at least the given similarity that `is_asked_for` accepts, once
+    /// Calls `found` for each indexed question with at least the given similarity that `is_candidate` accepts, once
     /// each, including the querying question if it is indexed. `found` returns the minimum similarity from then on.
     fn each(
         &mut self,
         postings: &Postings,
         number: u32,
         at_least: f64,
-        is_asked_for: impl Fn(u32) -> bool,
+        is_candidate: impl Fn(u32) -> bool,
         found: impl FnMut(u32, f64) -> ControlFlow<(), f64>,
     ) {
-        let _ = self.visit(postings, number, at_least, is_asked_for, found);
+        let _ = self.visit(postings, number, at_least, is_candidate, found);
         for other in self.numbers.drain(..) {
             self.state[other as usize] = PairState::Not;
         }
@@ -182,7 +182,7 @@ impl<'a> Search<'a> {
         postings: &Postings,
         number: u32,
         mut at_least: f64,
-        is_asked_for: impl Fn(u32) -> bool,
+        is_candidate: impl Fn(u32) -> bool,
         mut found: impl FnMut(u32, f64) -> ControlFlow<(), f64>,
     ) -> ControlFlow<()> {
         let questions = self.questions;
@@ -203,13 +203,13 @@ impl<'a> Search<'a> {
             for segment in postings.segments(term.rank) {
                 // If the rarest shared term is not one of the querying question's rare terms, the similarity is
                 // reduced.
-                let factor = if has_rare && is_common { questions.apart() } else { 1.0 };
-                let mut sought = 2.0 * (at_least - SLACK);
-                let (there, back) = most(alone, segment.most);
-                let adds = there + back;
-                let is_small = adds <= SMALL && adds < sought;
-                let least = if segment.scale > 0.0 { least(*norms, segment.scale, sought - before) } else { 0.0 };
-                let mut was_met = false;
+                let factor = if has_rare && is_common { questions.unrelated_factor() } else { 1.0 };
+                let mut required_sum = 2.0 * (at_least - SLACK);
+                let (forward, backward) = most(alone, segment.most);
+                let adds = forward + backward;
+                let is_small = adds <= SMALL && adds < required_sum;
+                let least = if segment.scale > 0.0 { least(*norms, segment.scale, required_sum - before) } else { 0.0 };
+                let mut recorded = false;
                 for posting in postings.of(segment) {
                     if segment.order(posting.norms) < least {
                         break;
@@ -218,21 +218,21 @@ impl<'a> Search<'a> {
                     let state = &mut self.state[other as usize];
                     let needed = match *state {
                         PairState::Compared => continue,
-                        PairState::Not => sought / factor,
-                        PairState::Once(..) => sought - before,
+                        PairState::Not => required_sum / factor,
+                        PairState::Once(..) => required_sum - before,
                     };
-                    let (there, back) = most(*norms, posting.norms);
-                    if there.min(1.0) + back.min(1.0) < needed {
+                    let (forward, backward) = most(*norms, posting.norms);
+                    if forward.min(1.0) + backward.min(1.0) < needed {
                         continue;
                     }
                     let (from, to) = match *state {
                         PairState::Once(from, to) => (from, to),
-                        _ if !is_asked_for(other) => continue,
+                        _ if !is_candidate(other) => continue,
                         _ => {
                             self.numbers.push(other);
                             if is_small {
                                 *state = PairState::Once(position, posting.position);
-                                was_met = true;
+                                recorded = true;
                                 continue;
                             }
                             (position, posting.position)
@@ -246,10 +246,10 @@ impl<'a> Search<'a> {
                     let similarity = questions.similarity_from((number, from as usize), (other, to as usize), at_least);
                     if let Some(similarity) = similarity.filter(|similarity| *similarity >= at_least) {
                         at_least = found(other, similarity)?;
-                        sought = 2.0 * (at_least - SLACK);
+                        required_sum = 2.0 * (at_least - SLACK);
                     }
                 }
-                if was_met {
+                if recorded {
                     so_far = so_far.max(adds);
                 }
             }
@@ -274,8 +274,8 @@ impl<'a> Search<'a> {
             (query_norm, target_norm) = (query_norm + of_bit.0, target_norm + of_bit.1);
             marks &= marks - 1;
         }
-        let there = query_norm.max(0.0).sqrt() * f64::from(norms.target_norm);
-        there.min(1.0) + (target_norm.max(0.0).sqrt() * f64::from(norms.query_norm)).min(1.0)
+        let forward = query_norm.max(0.0).sqrt() * f64::from(norms.target_norm);
+        forward.min(1.0) + (target_norm.max(0.0).sqrt() * f64::from(norms.query_norm)).min(1.0)
     }
 
     /// Whether any indexed question has at least the given similarity.
@@ -301,19 +301,19 @@ impl<'a> Search<'a> {
         all
     }
 
-    /// Calls `alike` for the indexed questions before `number` with at least the given similarity that `is_asked_for`
+    /// Calls `on_match` for the indexed questions before `number` with at least the given similarity that `is_candidate`
     /// accepts.
     pub(super) fn each_before(
         &mut self,
         postings: &Postings,
         number: u32,
         at_least: f64,
-        is_asked_for: impl Fn(u32) -> bool,
-        mut alike: impl FnMut(u32),
+        is_candidate: impl Fn(u32) -> bool,
+        mut on_match: impl FnMut(u32),
     ) {
-        let before = |other| other < number && is_asked_for(other);
+        let before = |other| other < number && is_candidate(other);
         self.each(postings, number, at_least, before, |other, _| {
-            alike(other);
+            on_match(other);
             ControlFlow::Continue(at_least)
         });
     }
@@ -338,12 +338,12 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Returns the minimum sort key of a posting whose bound reaches `sought`, which is twice the similarity.
-fn least(norms: RemainingNorms, scale: f64, sought: f64) -> f64 {
-    let (there, back) = (f64::from(norms.query_norm) * scale, f64::from(norms.target_norm) / scale);
-    let (more, less) = (there.max(back), there.min(back));
+/// Returns the minimum sort key of a posting whose bound reaches `required_sum`, which is twice the similarity.
+fn least(norms: RemainingNorms, scale: f64, required_sum: f64) -> f64 {
+    let (forward, backward) = (f64::from(norms.query_norm) * scale, f64::from(norms.target_norm) / scale);
+    let (more, less) = (forward.max(backward), forward.min(backward));
     // Both halves grow with the key until the larger one is 1.
-    if sought * more <= more + less { sought / (more + less) } else { (sought - 1.0) / less }
+    if required_sum * more <= more + less { required_sum / (more + less) } else { (required_sum - 1.0) / less }
 }
 
 /// Questions that share one term are compared only when they share another, unless the first can add more than this to

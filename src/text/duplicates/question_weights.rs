@@ -19,7 +19,7 @@ pub(super) struct Questions {
     /// By question: the length term in the denominator of BM25.
     lengths: Vec<f64>,
     /// By question: its score with itself.
-    own: Vec<f64>,
+    self_score: Vec<f64>,
     /// By term of each question, parallel to `terms`.
     norms: Vec<RemainingNorms>,
     /// By question: the value of [`Questions::class`].
@@ -27,7 +27,7 @@ pub(super) struct Questions {
     /// By question: the [`mark`]s of its terms.
     marks: Vec<u64>,
     /// The factor on the similarity of questions that share none of their rare terms.
-    apart: f64,
+    unrelated_factor: f64,
 }
 
 impl Questions {
@@ -95,13 +95,13 @@ impl Questions {
             weights,
             rare: to_u32(rare),
             lengths,
-            own: Vec::new(),
+            self_score: Vec::new(),
             norms: Vec::new(),
             classes: Vec::new(),
             marks: Vec::new(),
-            apart: APART,
+            unrelated_factor: UNRELATED_FACTOR,
         };
-        made.own = (0..to_u32(questions)).map(|number| made.score(number, number)).collect();
+        made.self_score = (0..to_u32(questions)).map(|number| made.score(number, number)).collect();
         made.norms = made.measure();
         let marks = |number| made.terms(number).iter().fold(0, |marks, term| marks | mark(term.rank));
         made.marks = (0..to_u32(questions)).map(marks).collect();
@@ -111,17 +111,17 @@ impl Questions {
 
     /// Returns the same questions without the reduction for pairs that share no rare term.
     pub(super) fn of_one_pattern(self) -> Self {
-        Self { apart: 1.0, ..self }
+        Self { unrelated_factor: 1.0, ..self }
     }
 
     /// Returns the factor on the similarity of questions that share none of their rare terms.
-    pub(super) const fn apart(&self) -> f64 {
-        self.apart
+    pub(super) const fn unrelated_factor(&self) -> f64 {
+        self.unrelated_factor
     }
 
     /// Returns the number of questions.
     pub(super) fn len(&self) -> usize {
-        self.own.len()
+        self.self_score.len()
     }
 
     /// Returns the number of distinct terms.
@@ -135,8 +135,8 @@ impl Questions {
     }
 
     /// Returns a question's score with itself.
-    pub(super) fn own(&self, number: u32) -> f64 {
-        self.own[number as usize]
+    pub(super) fn self_score(&self, number: u32) -> f64 {
+        self.self_score[number as usize]
     }
 
     /// Returns the weight of a term in the querying question, before the gain of the other question.
@@ -161,7 +161,7 @@ impl Questions {
                 query_norm += weight * count.powi(2);
                 target_norm += weight * self.gain(number, term.count).powi(2);
                 *norms = RemainingNorms {
-                    query_norm: narrow(query_norm.sqrt() / self.own(number)),
+                    query_norm: narrow(query_norm.sqrt() / self.self_score(number)),
                     target_norm: narrow(target_norm.sqrt()),
                 };
             }
@@ -193,7 +193,7 @@ impl Questions {
     pub(super) fn alone(&self, number: u32, position: u32) -> RemainingNorms {
         let term = self.terms(number)[position as usize];
         let weight = self.weights[term.rank as usize].sqrt();
-        let query_norm = weight * f64::from(term.count) / self.own(number);
+        let query_norm = weight * f64::from(term.count) / self.self_score(number);
         RemainingNorms { query_norm: narrow(query_norm), target_norm: narrow(weight * self.gain(number, term.count)) }
     }
 
@@ -227,20 +227,20 @@ impl Questions {
     pub(super) fn similarity_from(&self, one: (u32, usize), other: (u32, usize), at_least: f64) -> Option<f64> {
         let ((one, mut i), (other, mut j)) = (one, other);
         let (of_one, of_other) = (self.terms(one), self.terms(other));
-        let (left_of_one, left_of_other) = (self.norms(one), self.norms(other));
-        let (unit, unit_of_other) = (self.own(one).recip(), self.own(other).recip());
-        let sought = 2.0 * (at_least - SLACK);
-        let (mut there, mut back) = (0.0, 0.0);
+        let (norms_of_one, norms_of_other) = (self.norms(one), self.norms(other));
+        let (scale, scale_of_other) = (self.self_score(one).recip(), self.self_score(other).recip());
+        let required_sum = 2.0 * (at_least - SLACK);
+        let (mut forward, mut backward) = (0.0, 0.0);
         let mut rarest = None;
         while i < of_one.len() && j < of_other.len() {
             let (a, b) = (of_one[i], of_other[j]);
             if a.rank == b.rank {
-                there += self.weight(a) * self.gain(other, b.count);
-                back += self.weight(b) * self.gain(one, a.count);
+                forward += self.weight(a) * self.gain(other, b.count);
+                backward += self.weight(b) * self.gain(one, a.count);
                 rarest = rarest.or(Some(a.rank));
             } else {
-                let (ask, answer) = most(left_of_one[i], left_of_other[j]);
-                if (there * unit + ask).min(1.0) + (back * unit_of_other + answer).min(1.0) < sought {
+                let (ask, answer) = most(norms_of_one[i], norms_of_other[j]);
+                if (forward * scale + ask).min(1.0) + (backward * scale_of_other + answer).min(1.0) < required_sum {
                     return None;
                 }
             }
@@ -248,10 +248,11 @@ impl Questions {
             j += usize::from(b.rank <= a.rank);
         }
         let Some(rarest) = rarest else { return Some(0.0) };
-        let similarity = f64::midpoint((there / self.own(one)).min(1.0), (back / self.own(other)).min(1.0));
-        let apart = !self.is_rare(rarest) && (self.has_rare(one) || self.has_rare(other));
+        let similarity =
+            f64::midpoint((forward / self.self_score(one)).min(1.0), (backward / self.self_score(other)).min(1.0));
+        let shares_no_rare_term = !self.is_rare(rarest) && (self.has_rare(one) || self.has_rare(other));
         // Rounded as written to files, so that stored values agree with the decision.
-        Some(((if apart { similarity * self.apart } else { similarity }) * 1e6).round() / 1e6)
+        Some(((if shares_no_rare_term { similarity * self.unrelated_factor } else { similarity }) * 1e6).round() / 1e6)
     }
 }
 
@@ -306,7 +307,7 @@ const RARE: usize = 100;
 const FEW: usize = 10;
 
 /// The factor on the similarity of questions that share none of their rare terms, when searching for duplicates.
-const APART: f64 = 0.7;
+const UNRELATED_FACTOR: f64 = 0.7;
 
 /// Calls `term` for each term that two lists share.
 fn shared(one: &[Term], other: &[Term], mut term: impl FnMut(Term, Term)) {

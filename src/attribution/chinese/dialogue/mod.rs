@@ -17,12 +17,12 @@ pub(super) struct Dialogue<'a> {
     paragraphs: &'a [Paragraph],
     spans: &'a [Span],
     pub(super) names: &'a Names,
-    who: Referents<'a>,
+    referents: Referents<'a>,
     /// Whether the book distinguishes 她 from 他.
     pub(super) modern: bool,
     pub(super) turns: Vec<Turn>,
     /// Indices of the turns introduced by a third-person pronoun: `他说`.
     pub(super) third_person: Vec<usize>,
     /// By turn: the characters addressed in its speech.
-    called: Vec<Vec<usize>>,
+    addressed: Vec<Vec<usize>>,
 }

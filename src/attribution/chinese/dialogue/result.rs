@@ -14,7 +14,7 @@ impl Dialogue<'_> {
         mut self,
         decisions: Vec<SpeakerDecision>,
     ) -> (Vec<CharacterDraft>, Vec<SpeakerAssignment>) {
-        self.who.cast.iter_mut().filter(|draft| draft.known_character.is_none()).for_each(strip_demonstratives);
+        self.referents.cast.iter_mut().filter(|draft| draft.known_character.is_none()).for_each(strip_demonstratives);
         let mut found = vec![SpeakerAssignment::default(); self.spans.len()];
         for (turn, decision) in self.turns.iter().zip(decisions) {
             for (quote, found) in found.iter_mut().enumerate().take(turn.end).skip(turn.first) {
@@ -26,7 +26,7 @@ impl Dialogue<'_> {
                 };
             }
         }
-        (self.who.cast, found)
+        (self.referents.cast, found)
     }
 
     /// Returns the speaker's action after a quotation, if it is a separate sentence of narration without a speech verb.
@@ -47,26 +47,33 @@ impl Dialogue<'_> {
 }
 
 /// Demonstratives, which are not part of a name.
-pub(in crate::attribution::chinese) const POINTERS: [char; 6] = ['那', '这', '這', '此', '该', '該'];
+pub(in crate::attribution::chinese) const DEMONSTRATIVES: [char; 6] = ['那', '这', '這', '此', '该', '該'];
 
 /// Removes demonstratives from the name of an unnamed character, and demonstrative or generic nouns from the aliases of
 /// a named one.
 fn strip_demonstratives(draft: &mut CharacterDraft) {
-    let name = draft.fullest();
+    let name = draft.main_name();
     if !draft.role {
-        let anybody = |form: &str| {
+        let is_generic = |form: &str| {
             let form: Vec<char> = form.chars().map(|c| CHINESE.fold(c)).collect();
             let nouns = [&CHINESE.generic_female, &CHINESE.generic_male, &CHINESE.generic_either];
             nouns.iter().any(|words| words.has(&form)) && title_gender(&form).is_none()
         };
-        draft.forms.retain(|form, _| *form == name || !form.starts_with(POINTERS) && !anybody(form));
+        draft.forms.retain(|form, _| *form == name || !form.starts_with(DEMONSTRATIVES) && !is_generic(form));
         return;
     }
-    let bare = name.trim_start_matches(POINTERS);
-    let bare = bare.strip_prefix(['个', '個', '位', '名']).unwrap_or(bare);
-    let bare = ["一个", "一個", "一位", "一名"].iter().find_map(|count| bare.strip_prefix(count)).unwrap_or(bare);
-    if bare.len() < name.len() && !bare.starts_with('些') {
+    let undetermined = name.trim_start_matches(DEMONSTRATIVES);
+    let undetermined = undetermined.strip_prefix(['个', '個', '位', '名']).unwrap_or(undetermined);
+    let undetermined = ["一个", "一個", "一位", "一名"]
+        .iter()
+        .find_map(|count| undetermined.strip_prefix(count))
+        .unwrap_or(undetermined);
+    if undetermined.len() < name.len() && !undetermined.starts_with('些') {
         // 人 alone is no name.
-        draft.name = Some(if bare == "人" || bare.is_empty() { "某人".to_owned() } else { bare.to_owned() });
+        draft.name = Some(if undetermined == "人" || undetermined.is_empty() {
+            "某人".to_owned()
+        } else {
+            undetermined.to_owned()
+        });
     }
 }

@@ -9,15 +9,15 @@ use crate::attribution::speakers::{SpeakerCue, Turn};
 use crate::attribution::words::chinese::CHINESE;
 
 /// Factor for names in the preceding narration if the tag is a pronoun or noun rather than missing.
-const PRONOUN: f32 = 1.6;
+const PRONOUN_FACTOR: f32 = 1.6;
 
 /// Maximum narration in characters between two turns of one conversation.
-pub(in crate::attribution::chinese) const APART: usize = 500;
+pub(in crate::attribution::chinese) const MAX_NARRATION_GAP: usize = 500;
 
 impl<'a> Dialogue<'a> {
     /// Scores the names within the speech; returns the characters addressed.
     pub(super) fn score_speech(&self, turn: &mut Turn) -> Vec<usize> {
-        let mut called = Vec::new();
+        let mut addressed = Vec::new();
         for quote in turn.first..turn.end {
             let span = self.spans[quote];
             for mention in self.mentions(span.start, span.end) {
@@ -30,36 +30,36 @@ impl<'a> Dialogue<'a> {
                     .get(mention.end)
                     .is_none_or(|&c| matches!(c, '，' | '！' | '。' | '？' | '—' | '…' | ',' | '!' | '．'));
                 // `我罗守田`: the speaker's own name.
-                let own = mention.start > span.start && self.text[mention.start - 1] == '我';
-                if own {
+                let names_self = mention.start > span.start && self.text[mention.start - 1] == '我';
+                if names_self {
                     turn.weights.push((person, 2.0));
                 } else if opens && closes && mention.end < span.end {
-                    called.push(person);
+                    addressed.push(person);
                     turn.weights.push((person, -4.0));
                 } else {
                     turn.weights.push((person, -1.0));
                 }
             }
         }
-        called
+        addressed
     }
 
     /// Scores the context before a turn: the previous turn, the narration since, a border.
     pub(super) fn score_context(&self, turn: &mut Turn, paragraph: usize, narration: (usize, usize)) {
         let from = self.spans[turn.first].outer_start;
         let Some(last) = self.turns.last() else {
-            turn.begin();
+            turn.start_conversation();
             self.score_opening(turn, paragraph, from);
             return;
         };
         let last_span = self.spans[last.end - 1];
         let between = paragraph - last_span.paragraph;
         if between == 0 {
-            turn.same = -0.5;
-            turn.alternate = 0.6;
+            turn.repeat_score = -0.5;
+            turn.alternation_score = 0.6;
         } else {
             let border = self.paragraphs[last_span.paragraph..paragraph].iter().any(|paragraph| paragraph.border);
-            let told: usize = self.paragraphs[last_span.paragraph + 1..paragraph]
+            let narration_length: usize = self.paragraphs[last_span.paragraph + 1..paragraph]
                 .iter()
                 .map(|paragraph| (paragraph.end - paragraph.start) as usize)
                 .sum();
@@ -67,24 +67,25 @@ impl<'a> Dialogue<'a> {
                 let paragraph = &self.paragraphs[index];
                 CHINESE.times.head(&self.text[paragraph.start as usize..paragraph.end as usize]) > 0
             });
-            turn.fresh = border || later || told > APART || between > 6;
+            turn.starts_conversation = border || later || narration_length > MAX_NARRATION_GAP || between > 6;
             if between > 1 || narration.1 > narration.0 + 4 {
-                turn.same = -0.8;
-                turn.alternate = 0.5;
+                turn.repeat_score = -0.8;
+                turn.alternation_score = 0.5;
             }
-            if turn.fresh {
-                turn.begin();
+            if turn.starts_conversation {
+                turn.start_conversation();
                 self.score_opening(turn, paragraph, from);
                 return;
             }
         }
-        if let Some(called) = self.called.last() {
-            for &person in called.iter().take(3) {
+        if let Some(addressed) = self.addressed.last() {
+            for &person in addressed.iter().take(3) {
                 turn.weights.push((person, 1.6));
             }
         }
-        let share = if matches!(turn.cue, SpeakerCue::Pronoun(_) | SpeakerCue::Role(..)) { PRONOUN } else { 1.0 };
-        self.score_narration(turn, last_span.outer_end, from, share);
+        let factor =
+            if matches!(turn.cue, SpeakerCue::Pronoun(_) | SpeakerCue::Role(..)) { PRONOUN_FACTOR } else { 1.0 };
+        self.score_narration(turn, last_span.outer_end, from, factor);
     }
 
     /// Scores the characters named in the paragraphs before the start of a conversation.
@@ -93,24 +94,25 @@ impl<'a> Dialogue<'a> {
         while since > 0 && paragraph - since < 6 && !self.paragraphs[since - 1].border {
             since -= 1;
         }
-        let share = if matches!(turn.cue, SpeakerCue::Pronoun(_) | SpeakerCue::Role(..)) { PRONOUN } else { 0.8 };
-        self.score_narration(turn, self.paragraphs[since].start as usize, from, share);
+        let factor =
+            if matches!(turn.cue, SpeakerCue::Pronoun(_) | SpeakerCue::Role(..)) { PRONOUN_FACTOR } else { 0.8 };
+        self.score_narration(turn, self.paragraphs[since].start as usize, from, factor);
     }
 
     /// Scores the characters named between two offsets: recent mentions and subjects score higher.
-    fn score_narration(&self, turn: &mut Turn, start: usize, end: usize, share: f32) {
+    fn score_narration(&self, turn: &mut Turn, start: usize, end: usize, factor: f32) {
         let mut weights: BTreeMap<usize, f32> = BTreeMap::new();
         let mut quote = self.spans.partition_point(|span| span.outer_end <= start);
         let mentions = self.mentions(start, end);
         let recent = &mentions[mentions.len().saturating_sub(24)..];
-        for (place, mention) in recent.iter().enumerate() {
+        for (index, mention) in recent.iter().enumerate() {
             while quote < self.spans.len() && self.spans[quote].outer_end <= mention.start {
                 quote += 1;
             }
             let spoken = self.spans.get(quote).is_some_and(|span| span.outer_start <= mention.start);
             let acting = mention.start > 0 && clause_end(self.text[mention.start - 1]) || mention.start == start;
             #[expect(clippy::cast_precision_loss, reason = "at most 24")]
-            let fade = 1.0 / (1.0 + (recent.len() - 1 - place) as f32 * 0.25);
+            let fade = 1.0 / (1.0 + (recent.len() - 1 - index) as f32 * 0.25);
             let weight = if spoken {
                 0.2
             } else if acting {
@@ -119,16 +121,16 @@ impl<'a> Dialogue<'a> {
                 0.6
             };
             let entry = weights.entry(self.names.people[mention.name]).or_default();
-            *entry = entry.max(weight * fade * share);
+            *entry = entry.max(weight * fade * factor);
         }
-        for (place, person) in self.who.recent_unnamed(start, end).into_iter().enumerate() {
+        for (index, person) in self.referents.recent_unnamed(start, end).into_iter().enumerate() {
             #[expect(clippy::cast_precision_loss, reason = "at most 6")]
-            let fade = 1.0 / (1.0 + place as f32 * 0.4);
+            let fade = 1.0 / (1.0 + index as f32 * 0.4);
             let entry = weights.entry(person).or_default();
-            *entry = entry.max(fade * share);
+            *entry = entry.max(fade * factor);
         }
-        if let Some(person) = self.who.last_subject(start, end) {
-            *weights.entry(person).or_default() += 0.5 * share;
+        if let Some(person) = self.referents.last_subject(start, end) {
+            *weights.entry(person).or_default() += 0.5 * factor;
         }
         turn.weights.extend(weights);
     }

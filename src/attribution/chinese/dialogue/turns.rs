@@ -15,7 +15,7 @@ use crate::attribution::words::chinese::CHINESE;
 use crate::attribution::{Gender, Paragraph};
 
 /// Scores for the last subjects before a pronoun, latest first.
-const FOCUS: [f32; 4] = [2.4, 1.2, 0.6, 0.3];
+const SUBJECT_SCORES: [f32; 4] = [2.4, 1.2, 0.6, 0.3];
 
 impl<'a> Dialogue<'a> {
     /// Builds the turns of a book.
@@ -26,12 +26,13 @@ impl<'a> Dialogue<'a> {
         spans: &'a [Span],
         names: &'a Names,
         cast: Vec<CharacterDraft>,
-        given: &'a KnownCharacters,
+        known_characters: &'a KnownCharacters,
     ) -> Self {
         let modern = distinguishes_she(text);
-        let who = Referents::new(text, chars, names, cast, modern, given);
-        let (turns, third_person, called) = (Vec::new(), Vec::new(), Vec::new());
-        let mut dialogue = Self { text, chars, paragraphs, spans, names, who, modern, turns, third_person, called };
+        let referents = Referents::new(text, chars, names, cast, modern, known_characters);
+        let (turns, third_person, addressed) = (Vec::new(), Vec::new(), Vec::new());
+        let mut dialogue =
+            Self { text, chars, paragraphs, spans, names, referents, modern, turns, third_person, addressed };
         let mut first = 0;
         for (index, paragraph) in paragraphs.iter().enumerate() {
             let mut end = first;
@@ -51,52 +52,52 @@ impl<'a> Dialogue<'a> {
 
     /// Returns the gender of each character.
     pub(in crate::attribution::chinese) fn genders(&self) -> Vec<Gender> {
-        self.who.cast.iter().map(CharacterDraft::gender).collect()
+        self.referents.cast.iter().map(CharacterDraft::gender).collect()
     }
 
     /// Replaces characters known only by a noun by the named characters they turned out to be.
     fn merge_named(&mut self) {
-        let merged = std::mem::take(&mut self.who.merged);
+        let merged = std::mem::take(&mut self.referents.merged);
         for (&noun, &person) in &merged {
-            let forms = std::mem::take(&mut self.who.cast[noun].forms);
+            let forms = std::mem::take(&mut self.referents.cast[noun].forms);
             for (form, count) in forms {
-                self.who.cast[person].add(&form, count);
+                self.referents.cast[person].add(&form, count);
             }
-            let fixed = self.who.cast[noun].fixed;
-            self.who.cast[person].fixed = self.who.cast[person].fixed.or(fixed);
+            let known_gender = self.referents.cast[noun].known_gender;
+            self.referents.cast[person].known_gender = self.referents.cast[person].known_gender.or(known_gender);
         }
         // `他说` never means the narrator.
-        if let Some(narrator) = self.who.narrator {
+        if let Some(narrator) = self.referents.narrator {
             for &turn in &self.third_person {
                 self.turns[turn].weights.push((narrator, -8.0));
             }
         }
-        let place = |person: usize| merged.get(&person).copied().unwrap_or(person);
+        let resolved = |person: usize| merged.get(&person).copied().unwrap_or(person);
         for turn in &mut self.turns {
             if let SpeakerCue::Named(person) | SpeakerCue::Role(_, person) = &mut turn.cue {
-                *person = place(*person);
+                *person = resolved(*person);
             }
-            turn.weights.replace(place);
+            turn.weights.replace(resolved);
         }
     }
 
     /// Records the subjects of the clauses in a passage of narration.
     fn record_subjects(&mut self, at: usize, end: usize) {
-        self.who.link_names(at, end);
+        self.referents.link_names(at, end);
         for clause in clauses(self.text, at, end) {
-            if let Some(who) = subject(self.text, self.names, clause, false) {
-                let sure = match &who {
+            if let Some(subject) = subject(self.text, self.names, clause, false) {
+                let certain = match &subject {
                     NounPhrase::Role(noun) => {
                         let head = &self.text[noun.head..noun.to];
                         noun.new
-                            || noun.shown
-                            || noun.owner != Possessor::Nobody
+                            || noun.demonstrative
+                            || noun.owner != Possessor::None
                             || self.modern && CHINESE.roles.has(head)
                     }
                     _ => true,
                 };
-                if sure {
-                    self.who.record_subject(&who, clause.0);
+                if certain {
+                    self.referents.record_subject(&subject, clause.0);
                 }
             }
         }
@@ -105,14 +106,14 @@ impl<'a> Dialogue<'a> {
     fn add_paragraph(&mut self, first: usize, end: usize) {
         let paragraph = &self.paragraphs[self.spans[first].paragraph];
         let (start, stop) = (paragraph.start as usize, paragraph.end as usize);
-        let mut used = false;
-        let mut before_led = false;
+        let mut narration_used = false;
+        let mut previous_had_lead = false;
         let mut at = start;
         for quote in first..end {
             let span = self.spans[quote];
             if span.written {
                 self.record_subjects(at, span.outer_start);
-                (used, before_led, at) = (false, false, span.outer_end);
+                (narration_used, previous_had_lead, at) = (false, false, span.outer_end);
                 continue;
             }
             let next = if quote + 1 < end { self.spans[quote + 1].outer_start } else { stop };
@@ -121,23 +122,24 @@ impl<'a> Dialogue<'a> {
             let tag = if blank && quote == first {
                 self.narration_before(span.paragraph)
                     .and_then(|(from, to)| tag_before_speech(self.text, self.names, from, to, true))
-            } else if used {
+            } else if narration_used {
                 None
             } else {
                 tag_before_speech(self.text, self.names, narration.0, narration.1, false)
             };
-            let led = matches!(tag, Some(Tag::Says(_) | Tag::Goes(_)));
+            let has_lead = matches!(tag, Some(Tag::Speech(_) | Tag::SubjectlessSpeech(_)));
             // After a quotation that a tag introduced, narration belongs to the next quotation.
-            let after = if led { None } else { tag_after_speech(self.text, self.names, span.outer_end, next) };
-            let hands_on = quote + 1 < end
+            let after = if has_lead { None } else { tag_after_speech(self.text, self.names, span.outer_end, next) };
+            let introduces_next = quote + 1 < end
                 && matches!(self.text[..next].iter().rev().find(|c| !c.is_whitespace()), Some('：' | ':'));
             let short = !self.text[span.outer_end..next].iter().any(|&c| sentence_end(c));
-            let after = after.filter(|after| !(hands_on && matches!(after, Tag::Says(_)) && quote > first && !short));
+            let after =
+                after.filter(|after| !(introduces_next && matches!(after, Tag::Speech(_)) && quote > first && !short));
             // `X道：“……”Y笑了，“……”`: if a tag introduced the first quotation, the narration between belongs to the second.
-            let another = before_led && matches!(tag, Some(Tag::Acts(_)));
-            let joined = quote > first && (used || !led && !blank && !another) || span.continues;
-            before_led = led;
-            used = matches!(after, Some(Tag::Says(_)));
+            let another = previous_had_lead && matches!(tag, Some(Tag::Action(_)));
+            let joined = quote > first && (narration_used || !has_lead && !blank && !another) || span.continues;
+            previous_had_lead = has_lead;
+            narration_used = matches!(after, Some(Tag::Speech(_)));
             self.record_subjects(narration.0, narration.1);
             self.add_quotation(quote, joined, blank && quote > first, tag, after, narration);
             at = span.outer_end;
@@ -175,110 +177,113 @@ impl<'a> Dialogue<'a> {
             first: quote,
             end: quote + 1,
             cue: SpeakerCue::None,
-            acts: Gender::Unknown,
-            hears: Gender::Unknown,
+            actor_gender: Gender::Unknown,
+            addressee_gender: Gender::Unknown,
             weights: Weights::default(),
-            fresh: false,
-            same: -2.0,
-            alternate: 1.2,
+            starts_conversation: false,
+            repeat_score: -2.0,
+            alternation_score: 1.2,
         };
-        let third = |tag: &&Tag| {
-            matches!(tag, Tag::Says(NounPhrase::Pronoun(_, false)) | Tag::Acts(NounPhrase::Pronoun(_, false)))
+        let is_third_person = |tag: &&Tag| {
+            matches!(tag, Tag::Speech(NounPhrase::Pronoun(_, false)) | Tag::Action(NounPhrase::Pronoun(_, false)))
         };
-        let third = [&lead, &after].into_iter().flatten().any(|tag| third(&tag));
-        let mut goes = false;
-        let nobody = matches!(lead, Some(Tag::Goes(None)));
+        let is_third_person = [&lead, &after].into_iter().flatten().any(|tag| is_third_person(&tag));
+        let mut is_subjectless = false;
+        let has_no_subject = matches!(lead, Some(Tag::SubjectlessSpeech(None)));
         for tag in [lead, after].into_iter().flatten() {
             match tag {
-                Tag::Says(who) => {
+                Tag::Speech(subject) => {
                     if turn.cue == SpeakerCue::None || matches!(turn.cue, SpeakerCue::Pronoun(_)) {
-                        turn.cue = self.resolve_cue(&who, span.outer_start, &mut turn.weights);
+                        turn.cue = self.resolve_cue(&subject, span.outer_start, &mut turn.weights);
                     }
                 }
-                Tag::Goes(who) => {
-                    goes = true;
+                Tag::SubjectlessSpeech(subject) => {
+                    is_subjectless = true;
                     turn.cue = SpeakerCue::Pronoun(Gender::Unknown);
-                    if let Some(who) = who {
-                        match self.who.resolve(&who) {
+                    if let Some(subject) = subject {
+                        match self.referents.resolve(&subject) {
                             Referent::Sure(person) | Referent::Likely(person, _) => turn.weights.push((person, 5.0)),
-                            Referent::Pronoun(gender) => self.score_focus(gender, span.outer_start, &mut turn.weights),
+                            Referent::Pronoun(gender) => {
+                                self.score_recent_subjects(gender, span.outer_start, &mut turn.weights)
+                            }
                             Referent::Several => {}
                         }
                     }
                 }
-                Tag::Acts(who) => match self.who.resolve(&who) {
+                Tag::Action(subject) => match self.referents.resolve(&subject) {
                     Referent::Sure(person) => turn.weights.push((person, 2.5)),
                     Referent::Likely(person, weight) => {
                         turn.weights.push((person, weight.min(2.0)));
                         if turn.cue == SpeakerCue::None {
-                            turn.acts = self.who.cast[person].gender();
+                            turn.actor_gender = self.referents.cast[person].gender();
                         }
                     }
                     Referent::Pronoun(gender) if turn.cue == SpeakerCue::None => {
-                        turn.acts = gender;
-                        self.score_focus(gender, span.outer_start, &mut turn.weights);
+                        turn.actor_gender = gender;
+                        self.score_recent_subjects(gender, span.outer_start, &mut turn.weights);
                     }
                     Referent::Pronoun(_) | Referent::Several => {}
                 },
             }
         }
-        let called = self.score_speech(&mut turn);
-        if third {
+        let addressed = self.score_speech(&mut turn);
+        if is_third_person {
             // This is the index of the new turn; it is removed again if the turn is joined to the previous one.
             self.third_person.push(self.turns.len());
         }
         let conflict = matches!((self.turns.last().map(|turn| turn.cue), turn.cue), (Some(SpeakerCue::Named(a)), SpeakerCue::Named(b)) if a != b);
         if joined
             && !conflict
-            && !goes
+            && !is_subjectless
             && let Some(last) = self.turns.last_mut()
         {
             last.end = turn.end;
             last.weights.append(&mut turn.weights);
-            if third {
+            if is_third_person {
                 self.third_person.pop();
             }
             if matches!(last.cue, SpeakerCue::None | SpeakerCue::Pronoun(_)) && turn.cue != SpeakerCue::None {
                 last.cue = turn.cue;
             }
-            if let Some(list) = self.called.last_mut() {
-                list.extend(called);
+            if let Some(list) = self.addressed.last_mut() {
+                list.extend(addressed);
             }
             return;
         }
         self.score_context(&mut turn, span.paragraph, narration);
-        if goes {
+        if is_subjectless {
             // A speech verb without a subject: the last speaker continues, unless long narration may have changed the
             // subject.
             let length = narration.1 - narration.0;
-            turn.same = if self.turns.last().is_some_and(|last| self.spans[last.end - 1].paragraph == span.paragraph) {
-                if nobody {
-                    3.0
-                } else if length < 12 {
-                    2.0
+            turn.repeat_score =
+                if self.turns.last().is_some_and(|last| self.spans[last.end - 1].paragraph == span.paragraph) {
+                    if has_no_subject {
+                        3.0
+                    } else if length < 12 {
+                        2.0
+                    } else {
+                        0.5
+                    }
                 } else {
-                    0.5
-                }
-            } else {
-                0.0
-            };
-            turn.alternate = 0.0;
+                    0.0
+                };
+            turn.alternation_score = 0.0;
         } else if bare {
-            turn.same = -1.5;
+            turn.repeat_score = -1.5;
         }
         self.turns.push(turn);
-        self.called.push(called);
+        self.addressed.push(addressed);
     }
 
-    fn resolve_cue(&mut self, who: &NounPhrase, at: usize, weights: &mut Weights) -> SpeakerCue {
-        match self.who.resolve(who) {
+    fn resolve_cue(&mut self, phrase: &NounPhrase, at: usize, weights: &mut Weights) -> SpeakerCue {
+        match self.referents.resolve(phrase) {
             Referent::Sure(person) => SpeakerCue::Named(person),
             Referent::Likely(person, weight) => {
                 weights.push((person, weight));
-                SpeakerCue::Role(self.who.cast[person].gender(), person)
+                SpeakerCue::Role(self.referents.cast[person].gender(), person)
             }
             Referent::Pronoun(gender) => {
-                self.score_focus(gender, at, weights);
+                self.score_recent_subjects(gender, at, weights);
                 SpeakerCue::Pronoun(gender)
             }
             Referent::Several => SpeakerCue::Several,
@@ -286,7 +291,7 @@ impl<'a> Dialogue<'a> {
     }
 
     /// Scores the previous subjects of a gender.
-    fn score_focus(&self, gender: Gender, at: usize, weights: &mut Weights) {
-        weights.extend(self.who.recent_subjects(at, gender).into_iter().zip(FOCUS));
+    fn score_recent_subjects(&self, gender: Gender, at: usize, weights: &mut Weights) {
+        weights.extend(self.referents.recent_subjects(at, gender).into_iter().zip(SUBJECT_SCORES));
     }
 }

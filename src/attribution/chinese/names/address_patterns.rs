@@ -115,12 +115,12 @@ pub(super) fn foreign_names(text: &[char]) -> BTreeMap<Vec<char>, u32> {
 /// alone.
 pub(super) fn short_forms(text: &[char], forms: &BTreeMap<Vec<char>, u32>) -> BTreeMap<Vec<char>, u32> {
     let mut surnames: HashSet<&[char]> = HashSet::new();
-    let mut given: HashSet<&[char]> = HashSet::new();
+    let mut given_names: HashSet<&[char]> = HashSet::new();
     let mut firsts = CharSet::default();
-    for (form, &says) in forms {
+    for (form, &speaker_count) in forms {
         let surname = CHINESE.surnames.head(form);
         if surname > 0
-            && says > 1
+            && speaker_count > 1
             && (1..=2).contains(&(form.len() - surname))
             && title_gender(&form[surname..]).is_none()
             && !is_role_noun(form)
@@ -130,7 +130,7 @@ pub(super) fn short_forms(text: &[char], forms: &BTreeMap<Vec<char>, u32>) -> BT
             let tail = &form[surname..];
             if tail.len() == 2 && !is_role_noun(tail) && !is_title(tail) && !CHINESE.not_names.has(tail) {
                 firsts.add(form[surname]);
-                given.insert(&form[surname..]);
+                given_names.insert(&form[surname..]);
             }
         }
     }
@@ -159,7 +159,7 @@ pub(super) fn short_forms(text: &[char], forms: &BTreeMap<Vec<char>, u32>) -> BT
                 *found.entry(form).or_default() += 1;
             }
         }
-        if let Some(name) = text.get(i..i + 2).filter(|name| given.contains(name))
+        if let Some(name) = text.get(i..i + 2).filter(|name| given_names.contains(name))
             && (i == 0 || !surnames.contains(&text[i - 1..i]))
         {
             *found.entry(name.to_vec()).or_default() += 1;

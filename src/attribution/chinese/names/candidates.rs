@@ -17,7 +17,7 @@ use crate::attribution::words::chinese::CHINESE;
 use crate::attribution::words::word_set::CharSet;
 
 /// Maximum length of a form, in characters.
-pub(super) const LONGEST: usize = 5;
+pub(super) const MAX_LENGTH: usize = 5;
 
 /// A form packed into an integer, 21 bits per character, for use as a hash key.
 type Key = u128;
@@ -60,8 +60,8 @@ fn names_by_last_character(text: &[char], spans: &[Span]) -> Vec<(Vec<char>, u32
             *count > 1 && !is_role_noun(form) && !CHINESE.not_names.has(form) && title_gender(&form[1..]).is_none()
         })
         .map(|(form, _)| {
-            let says = singles[&form[form.len() - 1]];
-            (form, says)
+            let speaker_count = singles[&form[form.len() - 1]];
+            (form, speaker_count)
         })
         .collect()
 }
@@ -73,8 +73,8 @@ pub(super) fn find_forms(text: &[char], spans: &[Span]) -> BTreeMap<Vec<char>, u
     let mut accepted: BTreeMap<Vec<char>, u32> = BTreeMap::new();
     let mut forms: Vec<(&Vec<char>, &UsageCounts)> = counts.values().map(|(form, counts)| (form, counts)).collect();
     forms.sort_by(|a, b| (a.0.len(), a.0).cmp(&(b.0.len(), b.0)));
-    for (form, own) in forms {
-        if !is_name(form, own) {
+    for (form, usage) in forms {
+        if !is_name(form, usage) {
             continue;
         }
         let parent = (2..form.len()).rev().find(|&length| accepted.contains_key(&form[..length]));
@@ -86,15 +86,15 @@ pub(super) fn find_forms(text: &[char], spans: &[Span]) -> BTreeMap<Vec<char>, u
             let two = accepted.contains_key(tail);
             let adverb = CHINESE.manner.has(&tail[tail.len() - 1..]);
             let share = if adverb { 9 } else { 3 };
-            let frequent = own.total * 10 >= shorter.total * share && own.stops * 10 >= own.total * 4;
-            if two || !(titled && own.total > 1 || frequent) {
+            let frequent = usage.total * 10 >= shorter.total * share && usage.as_subject * 10 >= usage.total * 4;
+            if two || !(titled && usage.total > 1 || frequent) {
                 continue;
             }
-            if own.total * 20 >= shorter.total * 19 {
+            if usage.total * 20 >= shorter.total * 19 {
                 accepted.remove(&form[..length]);
             }
         }
-        accepted.insert(form.clone(), own.says);
+        accepted.insert(form.clone(), usage.as_speaker);
     }
     // `见X`, `X听`: a better-known name after another word.
     let total = |form: &[char]| counts.get(&packed(form)).map_or(0, |(_, counts)| counts.total);
@@ -116,8 +116,8 @@ pub(super) fn find_forms(text: &[char], spans: &[Span]) -> BTreeMap<Vec<char>, u
     for form in longer {
         accepted.remove(&form);
     }
-    for (form, says) in names_by_last_character(text, spans) {
-        accepted.entry(form).or_insert(says);
+    for (form, as_speaker) in names_by_last_character(text, spans) {
+        accepted.entry(form).or_insert(as_speaker);
     }
     accepted
 }
@@ -172,19 +172,19 @@ fn add_candidates(counts: &mut HashMap<Key, (Vec<char>, UsageCounts)>, text: &[c
 fn add_prefixes(counts: &mut HashMap<Key, (Vec<char>, UsageCounts)>, body: &[char], subject: Option<&[char]>) {
     if let Some(subject) = subject
         && subject.len() > 1
-        && subject.len() <= LONGEST
+        && subject.len() <= MAX_LENGTH
         && body.starts_with(subject)
     {
         let entry = &mut counts.entry(packed(subject)).or_insert_with(|| (subject.to_vec(), UsageCounts::default())).1;
-        entry.says += 1;
+        entry.as_speaker += 1;
     }
-    for length in 2..=LONGEST.min(body.len()) {
+    for length in 2..=MAX_LENGTH.min(body.len()) {
         let form = &body[..length];
         if cannot_be_in_name(&form[length - 1..]) {
             break;
         }
         let entry = &mut counts.entry(packed(form)).or_insert_with(|| (form.to_vec(), UsageCounts::default())).1;
-        entry.leads += 1;
+        entry.clause_starts += 1;
         // A word of two or more characters that follows subjects ends the name.
         if verb_length(&body[length..]) > 1 {
             break;
@@ -207,7 +207,7 @@ fn count_uses(text: &[char], counts: &mut HashMap<Key, (Vec<char>, UsageCounts)>
             || (CHINESE.surnames.has(&text[i..=i]) || matches!(text[i], '老' | '小' | '阿'))
                 && role_noun_before_name(&text[i.saturating_sub(4)..i]) > 0;
         let mut found = Key::from(text[i] as u32);
-        for length in 2..=LONGEST {
+        for length in 2..=MAX_LENGTH {
             let Some(&c) = text.get(i + length - 1) else { break };
             if clause_end(c) || c.is_whitespace() {
                 break;
@@ -227,12 +227,12 @@ fn count_uses(text: &[char], counts: &mut HashMap<Key, (Vec<char>, UsageCounts)>
                 || CHINESE.objects.head(rest) > 0
                 || matches!(next, '的' | '之' | '们' | '是')
             {
-                counts.stops += 1;
+                counts.as_subject += 1;
             }
             let addressed =
                 i > 0 && matches!(text[i - 1], '向' | '对' | '和' | '与' | '同' | '问' | '叫' | '骂' | '跟');
             if addressed || begins && (CHINESE.speech.head(rest) > 0 || CHINESE.actions.head(rest) > 0) {
-                counts.proof += 1;
+                counts.strong_uses += 1;
             }
             if let Some((_, count)) = counts.followers.iter_mut().find(|(other, _)| *other == next) {
                 *count += 1;

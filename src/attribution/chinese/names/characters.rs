@@ -16,11 +16,14 @@ use crate::attribution::people::CharacterDraft;
 use crate::attribution::words::chinese::CHINESE;
 
 /// A title used less than once per this many mentions of a character is no evidence of its gender.
-pub(super) const RARE: u32 = 50;
+pub(super) const MAX_MENTIONS_PER_TITLE: u32 = 50;
 
 impl Names {
     /// Decides which names belong to one character.
-    pub(in crate::attribution::chinese) fn characters(&mut self, given: &KnownCharacters) -> Vec<CharacterDraft> {
+    pub(in crate::attribution::chinese) fn characters(
+        &mut self,
+        known_characters: &KnownCharacters,
+    ) -> Vec<CharacterDraft> {
         let count = self.list.len();
         let mut groups = Groups::new(count);
         for (a, b) in self.linked_names() {
@@ -31,42 +34,43 @@ impl Names {
         let printed: Vec<(String, u32)> =
             self.list.iter().map(|name| (name.form.iter().collect(), name.count)).collect();
         let printed: Vec<(&str, u32)> = printed.iter().map(|(form, count)| (form.as_str(), *count)).collect();
-        given.part(&mut roots, &printed);
-        let mut places: BTreeMap<usize, usize> = BTreeMap::new();
+        known_characters.regroup(&mut roots, &printed);
+        let mut draft_indices: BTreeMap<usize, usize> = BTreeMap::new();
         let mut drafts: Vec<CharacterDraft> = Vec::new();
         let mut people = Vec::with_capacity(count);
-        let mut heard: BTreeMap<usize, u32> = BTreeMap::new();
+        let mut highest_counts: BTreeMap<usize, u32> = BTreeMap::new();
         for (name, &root) in self.list.iter().zip(&roots) {
-            let most = heard.entry(root).or_default();
+            let most = highest_counts.entry(root).or_default();
             *most = name.count.max(*most);
         }
-        let mut told: HashMap<&[char], &Alias> = HashMap::new();
-        for form in self.namings.iter().flat_map(|naming| &naming.forms) {
-            told.entry(&form.form).or_insert(form);
+        let mut stated: HashMap<&[char], &Alias> = HashMap::new();
+        for form in self.statements.iter().flat_map(|statement| &statement.forms) {
+            stated.entry(&form.form).or_insert(form);
         }
-        let bearers: HashSet<&[char]> = self.namings.iter().filter_map(|naming| naming.bearer.as_deref()).collect();
+        let bearers: HashSet<&[char]> =
+            self.statements.iter().filter_map(|statement| statement.bearer.as_deref()).collect();
         for (i, &root) in roots.iter().enumerate() {
-            let place = *places.entry(root).or_insert_with(|| {
+            let draft_index = *draft_indices.entry(root).or_insert_with(|| {
                 drafts.push(CharacterDraft::default());
                 drafts.len() - 1
             });
-            people.push(place);
+            people.push(draft_index);
             let name = &self.list[i];
-            let draft = &mut drafts[place];
-            let told = told.get(name.form.as_slice());
+            let draft = &mut drafts[draft_index];
+            let stated = stated.get(name.form.as_slice());
             // A name may occur only in the statement that gives it, there in two parts.
-            let printed = told.filter(|_| name.count == 0).map_or(&name.printed, |form| &form.printed);
+            let printed = stated.filter(|_| name.count == 0).map_or(&name.printed, |form| &form.printed);
             if !printed.is_empty() {
-                draft.add(printed, name.count.max(u32::from(told.is_some())));
+                draft.add(printed, name.count.max(u32::from(stated.is_some())));
             }
-            let own = (bearers.contains(name.form.as_slice()) || told.is_some_and(|form| form.own))
-                && name.count * 10 >= heard[&root];
+            let is_main_name = (bearers.contains(name.form.as_slice()) || stated.is_some_and(|form| form.is_main))
+                && name.count * 10 >= highest_counts[&root];
             draft.female += name.female;
             draft.male += name.male;
             draft.role |= is_role_noun(&name.form);
             // Surname and given name become the main name, even if a title is more frequent.
             if surname_length(&name.form).is_some()
-                && (name.count > 2 || own)
+                && (name.count > 2 || is_main_name)
                 && draft.name.as_ref().is_none_or(|other| {
                     let known = draft.forms.get(other).copied().unwrap_or(0);
                     (other.chars().count(), known) < (name.form.len(), name.count)
@@ -76,7 +80,9 @@ impl Names {
             }
             match self.titled_gender(i) {
                 // A rare title may have been meant for someone else.
-                gender if gender != Gender::Unknown && name.count * RARE >= heard[&root] => draft.fixed = Some(gender),
+                gender if gender != Gender::Unknown && name.count * MAX_MENTIONS_PER_TITLE >= highest_counts[&root] => {
+                    draft.known_gender = Some(gender)
+                }
                 _ => {}
             }
         }
@@ -90,7 +96,7 @@ impl Names {
             }
         }
         self.people = people;
-        given.mark(&mut drafts);
+        known_characters.link_drafts(&mut drafts);
         drafts
     }
 
@@ -98,9 +104,9 @@ impl Names {
     fn apply_statements(&self, groups: &mut Groups) {
         // By name: the characters it is given to.
         let mut bearers: BTreeMap<&[char], BTreeSet<usize>> = BTreeMap::new();
-        for naming in &self.namings {
-            let Some(first) = self.index_of(naming.first()) else { continue };
-            for form in &naming.forms {
+        for statement in &self.statements {
+            let Some(first) = self.index_of(statement.primary_name()) else { continue };
+            for form in &statement.forms {
                 bearers.entry(&form.form).or_default().insert(first);
             }
         }
@@ -111,13 +117,13 @@ impl Names {
         {
             fulls.entry(groups.root(i)).or_default().push(i);
         }
-        for naming in &self.namings {
-            let Some(first) = self.index_of(naming.first()) else { continue };
-            for form in &naming.forms {
+        for statement in &self.statements {
+            let Some(first) = self.index_of(statement.primary_name()) else { continue };
+            for form in &statement.forms {
                 let Some(other) = self.index_of(&form.form) else { continue };
                 let (a, b) = (groups.root(first), groups.root(other));
                 let shared = bearers[form.form.as_slice()].iter().any(|&bearer| groups.root(bearer) != a);
-                if a == b || shared || ![a, b].iter().all(|person| self.statement_fits(fulls.get(person), naming)) {
+                if a == b || shared || ![a, b].iter().all(|person| self.statement_fits(fulls.get(person), statement)) {
                     continue;
                 }
                 groups.join(a, b);
@@ -131,13 +137,14 @@ impl Names {
     }
 
     /// Whether a statement can be about a character: it contains all of their full names, or at least the given names.
-    fn statement_fits(&self, fulls: Option<&Vec<usize>>, naming: &NameStatement) -> bool {
-        let said =
-            |name: &[char]| naming.forms.iter().any(|form| form.form == name) || naming.bearer.as_deref() == Some(name);
-        let given = |tail: &[char]| naming.forms.iter().any(|form| form.form.ends_with(tail));
+    fn statement_fits(&self, fulls: Option<&Vec<usize>>, statement: &NameStatement) -> bool {
+        let states = |name: &[char]| {
+            statement.forms.iter().any(|form| form.form == name) || statement.bearer.as_deref() == Some(name)
+        };
+        let states_given_name = |tail: &[char]| statement.forms.iter().any(|form| form.form.ends_with(tail));
         fulls.into_iter().flatten().all(|&name| {
             let form = &self.list[name].form;
-            said(form) || surname_length(form).is_some_and(|surname| given(&form[surname..]))
+            states(form) || surname_length(form).is_some_and(|surname| states_given_name(&form[surname..]))
         })
     }
 

@@ -10,17 +10,17 @@ use crate::attribution::words::chinese::CHINESE;
 #[derive(Debug, Clone, Default)]
 pub(super) struct UsageCounts {
     /// Occurrences before a speech verb, with only adverbs of manner between.
-    pub(super) says: u32,
+    pub(super) as_speaker: u32,
     /// Occurrences at the start of a clause in a sentence that introduces speech.
-    pub(super) leads: u32,
+    pub(super) clause_starts: u32,
     /// Occurrences anywhere, except directly before a kinship noun.
     pub(super) total: u32,
     /// Occurrences before something that can follow a subject: a verb of speech or of human action, an adverb of
     /// manner, the end of a clause.
-    pub(super) stops: u32,
+    pub(super) as_subject: u32,
     /// Occurrences at the start of a clause before a verb of speech or human action, or after a word that governs
     /// people.
-    pub(super) proof: u32,
+    pub(super) strong_uses: u32,
     /// The first few distinct characters that follow it, with their counts.
     pub(super) followers: Vec<(char, u32)>,
 }
@@ -58,10 +58,10 @@ impl NameShape {
     pub(super) fn of(form: &[char]) -> Self {
         let surname = CHINESE.surnames.head(form);
         let ending = (1..form.len()).find(|&i| title_gender(&form[i..]).is_some());
-        let given = form.len() - surname;
+        let given_length = form.len() - surname;
         Self {
             ending,
-            named: surname > 0 && (1..=2).contains(&given),
+            named: surname > 0 && (1..=2).contains(&given_length),
             titled: ending.is_some_and(|at| !is_role_noun(&form[at..]) || surname == at || at > 1),
             pet: (matches!(form[0], '老' | '小' | '阿') || is_rural_nickname(form)) && form.len() <= 3,
         }
@@ -99,7 +99,8 @@ fn is_known_word(form: &[char]) -> bool {
 /// whole is used as a name.
 fn may_begin_name(form: &[char], counts: &UsageCounts, shape: &NameShape) -> bool {
     let lead = verb_length(form).max(CHINESE.objects.head(form)).max(CHINESE.opening.head(form));
-    let together = is_frequent_subject(counts) || counts.says > 0 && verb_length(&form[1..]) == 0 && form.len() < 4;
+    let together =
+        is_frequent_subject(counts) || counts.as_speaker > 0 && verb_length(&form[1..]) == 0 && form.len() < 4;
     lead == 0 || lead == 1 && (shape.pet || CHINESE.surnames.has(&form[..1]) && together)
 }
 
@@ -107,11 +108,14 @@ fn may_begin_name(form: &[char], counts: &UsageCounts, shape: &NameShape) -> boo
 fn may_hold_characters(form: &[char], counts: &UsageCounts, shape: &NameShape) -> bool {
     let stem = &form[..shape.ending.unwrap_or(form.len())];
     let soft = stem.iter().any(|c| CHINESE.not_in_names.has(&[*c]) && !NUMERALS.contains(c));
-    if stem.contains(&'的') || soft && !(shape.named && counts.says > 0 || is_frequent_subject(counts)) {
+    if stem.contains(&'的') || soft && !(shape.named && counts.as_speaker > 0 || is_frequent_subject(counts)) {
         return false;
     }
     let numeral = NUMERALS.contains(&form[0]) || form[0] == '几';
-    let counts = counts.says < 1 && counts.leads < 3 && !(shape.titled && form.len() > 2) && !is_rural_nickname(form);
+    let counts = counts.as_speaker < 1
+        && counts.clause_starts < 3
+        && !(shape.titled && form.len() > 2)
+        && !is_rural_nickname(form);
     !(numeral && (has_classifier(form) || counts))
 }
 
@@ -123,8 +127,8 @@ fn may_end_name(form: &[char], counts: &UsageCounts, shape: &NameShape) -> bool 
         return true;
     }
     let usual = "云应同连齐方才小先来喜".contains(last[0]);
-    let led = counts.leads > 2 && counts.total > 5;
-    usual && (is_frequent_subject(counts) || shape.named && (counts.says > 0 || led))
+    let led = counts.clause_starts > 2 && counts.total > 5;
+    usual && (is_frequent_subject(counts) || shape.named && (counts.as_speaker > 0 || led))
         || shape.named && is_frequent_subject(counts)
 }
 
@@ -133,27 +137,29 @@ fn is_part_of_name(form: &[char], counts: &UsageCounts) -> bool {
     counts.followers.iter().max_by_key(|(c, count)| (*count, *c)).is_some_and(|&(c, count)| {
         let always = !clause_end(c) && counts.total > 1 && count * 20 >= counts.total * 19;
         // No adverb follows a name every time.
-        always && (counts.says == 0 || form.len() < 3 && (verb_length(&[c]) == 0 || counts.total > 5))
+        always && (counts.as_speaker == 0 || form.len() < 3 && (verb_length(&[c]) == 0 || counts.total > 5))
     })
 }
 
 /// Whether the book uses it as a name often enough, given its form.
 fn is_used_as_name(form: &[char], counts: &UsageCounts, shape: &NameShape) -> bool {
     let likely = shape.named || shape.titled || shape.pet;
-    let whole = shape.named && form.len() == CHINESE.surnames.head(form) + 2;
-    if whole && counts.leads > 0 && counts.proof > 0 && counts.stops == counts.total {
+    let is_full_name = shape.named && form.len() == CHINESE.surnames.head(form) + 2;
+    if is_full_name && counts.clause_starts > 0 && counts.strong_uses > 0 && counts.as_subject == counts.total {
         return true;
     }
-    if counts.says > 0 {
-        return likely || counts.total > 1 && (counts.says > 1 || counts.stops * 2 >= counts.total);
+    if counts.as_speaker > 0 {
+        return likely || counts.total > 1 && (counts.as_speaker > 1 || counts.as_subject * 2 >= counts.total);
     }
-    let leads = counts.leads > 0 && counts.total > 1;
-    leads && (likely && counts.stops * 3 >= counts.total || counts.proof > 0 && counts.stops * 2 >= counts.total)
+    let clause_starts = counts.clause_starts > 0 && counts.total > 1;
+    clause_starts
+        && (likely && counts.as_subject * 3 >= counts.total
+            || counts.strong_uses > 0 && counts.as_subject * 2 >= counts.total)
 }
 
 /// Whether it is repeatedly the subject of speech verbs.
 fn is_frequent_subject(counts: &UsageCounts) -> bool {
-    counts.says > 1 && counts.total > 3 && counts.stops * 2 > counts.total
+    counts.as_speaker > 1 && counts.total > 3 && counts.as_subject * 2 > counts.total
 }
 
 /// Whether a sequence is a numeral with a rural nickname.
@@ -177,20 +183,30 @@ fn has_classifier(form: &[char]) -> bool {
 mod tests {
     use super::*;
 
-    fn judge(form: &str, says: u32, leads: u32, total: u32, stops: u32) -> bool {
+    fn judge(form: &str, as_speaker: u32, clause_starts: u32, total: u32, as_subject: u32) -> bool {
         let form: Vec<char> = form.chars().collect();
-        is_name(&form, &UsageCounts { says, leads, total, stops, proof: leads, followers: Vec::new() })
+        is_name(
+            &form,
+            &UsageCounts {
+                as_speaker,
+                clause_starts,
+                total,
+                as_subject,
+                strong_uses: clause_starts,
+                followers: Vec::new(),
+            },
+        )
     }
 
     #[test]
-    fn accepts_names_by_form_and_use() {
+    fn names_are_accepted_by_form_and_use() {
         for form in ["沈阿牛", "六两嫂", "老耿", "鹤年", "方晴", "罗守云", "许可之"] {
             assert!(judge(form, 2, 3, 6, 5), "{form}");
         }
     }
 
     #[test]
-    fn rejects_verbs_numbers_times_and_nouns() {
+    fn verbs_numbers_times_and_nouns_are_rejected() {
         for form in ["见鹤年", "叹一口气", "三个", "那老", "月亮", "老道士", "两位", "丫鬟忙", "今夜", "二小姐"]
         {
             assert!(!judge(form, 2, 3, 6, 5), "{form}");

@@ -23,32 +23,32 @@ impl Names {
         text: &[char],
         chars: &[char],
         spans: &[Span],
-        given: &KnownCharacters,
+        known_characters: &KnownCharacters,
     ) -> Self {
         let mut forms = find_forms(text, spans);
         for (form, count) in address_forms(text) {
             forms.entry(form).or_insert(count);
         }
-        let mut namings = name_statements(text, chars, &Self::from_forms(forms.clone()));
-        let told = confirmed_names(text, &mut namings, &forms);
+        let mut statements = name_statements(text, chars, &Self::from_forms(forms.clone()));
+        let stated_names = confirmed_names(text, &mut statements, &forms);
         // A name given by a statement, followed by text that is no title, is that name plus another word.
-        let mut places: HashMap<&[char], usize> = HashMap::new();
-        for (place, name) in told.iter().enumerate() {
-            places.entry(name).or_insert(place);
+        let mut ranks: HashMap<&[char], usize> = HashMap::new();
+        for (rank, name) in stated_names.iter().enumerate() {
+            ranks.entry(name).or_insert(rank);
         }
         forms.retain(|form, _| {
-            let name_starts = (1..form.len()).filter_map(|end| Some((*places.get(&form[..end])?, end)));
+            let name_starts = (1..form.len()).filter_map(|end| Some((*ranks.get(&form[..end])?, end)));
             let first = name_starts.min().map(|(_, end)| &form[end..]);
             first.is_none_or(|rest| title_gender(rest).is_some() || *rest == ['儿'])
         });
-        for form in &told {
+        for form in &stated_names {
             forms.entry(form.clone()).or_default();
         }
         let mut names = Self::from_forms(forms);
         names.find_mentions(text, chars);
         let mut forms = names.complete_forms(text);
         names.remove_prefixed(&mut forms);
-        for form in told {
+        for form in stated_names {
             forms.entry(form).or_default();
         }
         let foreign = foreign_names(text);
@@ -65,8 +65,8 @@ impl Names {
                 forms.entry(form).or_default();
             }
         }
-        forms.retain(|form, _| !given.ignores(&form.iter().collect::<String>()));
-        for form in given.fresh() {
+        forms.retain(|form, _| !known_characters.ignores(&form.iter().collect::<String>()));
+        for form in known_characters.names_to_find() {
             let form: Vec<char> = form.chars().map(|c| CHINESE.fold(c)).collect();
             if !form.is_empty() && !is_role_noun(&form) {
                 forms.entry(form).or_default();
@@ -75,7 +75,7 @@ impl Names {
         let mut names = Self::from_forms(forms);
         names.find_mentions(text, chars);
         names.count_genders(text, spans);
-        names.namings = namings;
+        names.statements = statements;
         names
     }
 
@@ -101,14 +101,15 @@ impl Names {
             {
                 form.push(c);
             }
-            *forms.entry(form.clone()).or_default() += name.says;
+            *forms.entry(form.clone()).or_default() += name.speaker_count;
             for (surname, &count) in &name.before {
-                let plain = !CHINESE.objects.has(surname)
+                let is_likely_surname = !CHINESE.objects.has(surname)
                     && !CHINESE.not_in_names.has(surname)
                     && !CHINESE.manner.has(surname)
                     && !CHINESE.opening.has(surname);
                 let total: u32 = name.before.values().sum();
-                let enough = if plain { count > 1 || name.count < 8 } else { count > 2 && count * 2 > name.count };
+                let enough =
+                    if is_likely_surname { count > 1 || name.count < 8 } else { count > 2 && count * 2 > name.count };
                 if form.len() == 2 && count * 2 > total && enough {
                     let mut full = surname.clone();
                     full.extend(&form);
@@ -135,12 +136,12 @@ impl Names {
     /// Removes forms that consist of a role noun and a name that also occurs alone: `女警方晴`.
     fn remove_prefixed(&self, forms: &mut BTreeMap<Vec<char>, u32>) {
         let counts: HashMap<&[char], u32> =
-            self.list.iter().map(|name| (name.form.as_slice(), name.count + name.says)).collect();
+            self.list.iter().map(|name| (name.form.as_slice(), name.count + name.speaker_count)).collect();
         let longer = |form: &Vec<char>| {
             (1..form.len().saturating_sub(1)).any(|at| {
                 let (noun, rest) = form.split_at(at);
-                let own = counts.get(rest).copied().unwrap_or(0);
-                is_role_noun(noun) && surname_length(rest).is_some() && own > 1
+                let count_alone = counts.get(rest).copied().unwrap_or(0);
+                is_role_noun(noun) && surname_length(rest).is_some() && count_alone > 1
             })
         };
         forms.retain(|form, _| !longer(form));

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::collections::HashSet;
 
 use super::Names;
-use super::characters::RARE;
+use super::characters::MAX_MENTIONS_PER_TITLE;
 use super::surnames::{is_maiden_title, surname_length};
 use crate::attribution::Gender;
 use crate::attribution::chinese::role_nouns::{is_role_noun, is_title, title_gender};
@@ -16,36 +16,36 @@ use crate::attribution::people::CharacterDraft;
 use crate::attribution::words::chinese::CHINESE;
 
 /// Maximum number of mentions of a title that are used to find its bearer.
-const VOTES: usize = 12;
+const MAX_VOTES: usize = 12;
 
 /// Maximum distance in characters between a title and the last mention of its bearer.
-pub(in crate::attribution::chinese) const NEAR: usize = 1200;
+pub(in crate::attribution::chinese) const MAX_TITLE_DISTANCE: usize = 1200;
 
 impl Names {
     pub(super) fn linked_names(&self) -> Vec<(usize, usize)> {
         let forms: HashMap<&[char], usize> =
             self.list.iter().enumerate().map(|(i, name)| (name.form.as_slice(), i)).collect();
         // Another family's name, borne by someone with a second name, is no evidence for titles.
-        let mut strange: HashSet<&[char]> = HashSet::new();
-        for naming in &self.namings {
-            let Some(bearer) = naming.bearer.as_deref().filter(|bearer| surname_length(bearer).is_some()) else {
+        let mut other_families: HashSet<&[char]> = HashSet::new();
+        for statement in &self.statements {
+            let Some(bearer) = statement.bearer.as_deref().filter(|bearer| surname_length(bearer).is_some()) else {
                 continue;
             };
-            let others = naming.forms.iter().filter(|told| told.own && told.form[0] != bearer[0]);
-            strange.extend(others.map(|told| told.form.as_slice()));
+            let others = statement.forms.iter().filter(|alias| alias.is_main && alias.form[0] != bearer[0]);
+            other_families.extend(others.map(|alias| alias.form.as_slice()));
         }
         // By what follows the surname: a given name or a numbered title.
-        let mut given: HashMap<&[char], Vec<usize>> = HashMap::new();
+        let mut by_given_name: HashMap<&[char], Vec<usize>> = HashMap::new();
         let mut fulls: HashMap<&[char], Vec<usize>> = HashMap::new();
         for (i, name) in self.list.iter().enumerate() {
             let surname = CHINESE.surnames.head(&name.form);
             let tail = &name.form[surname..];
             if surname > 0 && tail.len() > 1 && name.count > 0 && !is_role_noun(tail) && !is_title(tail) {
-                given.entry(&name.form[surname..]).or_default().push(i);
+                by_given_name.entry(&name.form[surname..]).or_default().push(i);
             }
             if let Some(surname) = surname_length(&name.form)
                 && name.count > 1
-                && !strange.contains(name.form.as_slice())
+                && !other_families.contains(name.form.as_slice())
             {
                 fulls.entry(&name.form[..surname]).or_default().push(i);
             }
@@ -58,10 +58,10 @@ impl Names {
             }
         }
         // By name: the offsets of its first mentions.
-        let mut early: Vec<Vec<usize>> = vec![Vec::new(); self.list.len()];
+        let mut first_mentions: Vec<Vec<usize>> = vec![Vec::new(); self.list.len()];
         for mention in &self.mentions {
-            if early[mention.name].len() < VOTES {
-                early[mention.name].push(mention.start);
+            if first_mentions[mention.name].len() < MAX_VOTES {
+                first_mentions[mention.name].push(mention.start);
             }
         }
         let mut joins: Vec<(usize, usize)> = Vec::new();
@@ -81,7 +81,7 @@ impl Names {
                     joins.push((other, i));
                 }
             }
-            if let Some(others) = given.get(name.form.as_slice())
+            if let Some(others) = by_given_name.get(name.form.as_slice())
                 && name.form.len() > 1
                 && let Some(other) = self.bearer(i, others)
             {
@@ -92,7 +92,7 @@ impl Names {
             {
                 joins.push((other, i));
             }
-            if let Some(other) = self.titled_bearer(i, &fulls, &early[i]) {
+            if let Some(other) = self.titled_bearer(i, &fulls, &first_mentions[i]) {
                 joins.push((other, i));
             }
         }
@@ -113,7 +113,12 @@ impl Names {
 
     /// Returns the full name that a surname with a title or with 老 refers to: the one that is mostly mentioned last
     /// before it.
-    fn titled_bearer(&self, at: usize, fulls: &HashMap<&[char], Vec<usize>>, early: &[usize]) -> Option<usize> {
+    fn titled_bearer(
+        &self,
+        at: usize,
+        fulls: &HashMap<&[char], Vec<usize>>,
+        first_mentions: &[usize],
+    ) -> Option<usize> {
         let name = &self.list[at];
         let (surname, gender) = match name.form[..] {
             ['老', c] if CHINESE.surnames.has(&[c]) => (&name.form[1..], Gender::Unknown),
@@ -123,21 +128,21 @@ impl Names {
             }
         };
         // 张和尚 is a name of its own rather than another person's title.
-        let called = matches!(&name.form[surname.len()..], ['和', '尚'] | ['道', '士' | '人'] | ['婆', '子']);
-        if surname.is_empty() || name.count == 0 || called {
+        let is_own_name = matches!(&name.form[surname.len()..], ['和', '尚'] | ['道', '士' | '人'] | ['婆', '子']);
+        if surname.is_empty() || name.count == 0 || is_own_name {
             return None;
         }
         let others = fulls.get(surname)?;
         // Each use of the form is a vote for the last person with that surname mentioned before it.
         let mut votes: BTreeMap<usize, usize> = BTreeMap::new();
-        let mut whole = surname.to_vec();
-        for &start in early {
-            let window = self.between(start.saturating_sub(NEAR), start);
+        let mut full_form = surname.to_vec();
+        for &start in first_mentions {
+            let window = self.between(start.saturating_sub(MAX_TITLE_DISTANCE), start);
             // A person is mentioned by the full name or by the given name.
             let bearer = window.iter().rev().find_map(|mention| {
-                whole.truncate(surname.len());
-                whole.extend(&self.list[mention.name].form);
-                let both = [Some(mention.name), self.index_of(&whole)];
+                full_form.truncate(surname.len());
+                full_form.extend(&self.list[mention.name].form);
+                let both = [Some(mention.name), self.index_of(&full_form)];
                 both.into_iter().flatten().filter(|name| *name != at && others.binary_search(name).is_ok()).min()
             });
             if let Some(bearer) = bearer {
@@ -145,16 +150,20 @@ impl Names {
             }
         }
         let (&other, &most) = votes.iter().max_by_key(|&(&other, &count)| (count, std::cmp::Reverse(other)))?;
-        let own = self.own_gender(other);
+        let known_gender = self.gender_of(other);
         let fits = match gender {
             // A wife's title is used with her husband's surname as often as with her own.
             Gender::Female => {
-                own == Gender::Female || own == Gender::Unknown && is_maiden_title(&name.form[surname.len()..])
+                known_gender == Gender::Female
+                    || known_gender == Gender::Unknown && is_maiden_title(&name.form[surname.len()..])
             }
-            Gender::Male => own == Gender::Male || own == Gender::Unknown && self.is_frequent_title(at, other, surname),
+            Gender::Male => {
+                known_gender == Gender::Male
+                    || known_gender == Gender::Unknown && self.is_frequent_title(at, other, surname)
+            }
             Gender::Unknown => true,
         };
-        (fits && most * 5 >= early.len() * 3).then_some(other)
+        (fits && most * 5 >= first_mentions.len() * 3).then_some(other)
     }
 
     /// Whether a title is used often enough, relative to a full name, to determine its gender.
@@ -162,10 +171,10 @@ impl Names {
         let full = &self.list[full].form;
         let names = [self.index_of(full), self.index_of(&full[surname.len()..])];
         let known: u32 = names.into_iter().flatten().map(|name| self.list[name].count).sum();
-        self.list[title].count * RARE >= known
+        self.list[title].count * MAX_MENTIONS_PER_TITLE >= known
     }
 
-    fn own_gender(&self, at: usize) -> Gender {
+    fn gender_of(&self, at: usize) -> Gender {
         match self.titled_gender(at) {
             Gender::Unknown => {
                 let name = &self.list[at];

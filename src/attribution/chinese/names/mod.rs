@@ -29,7 +29,7 @@ pub(super) struct Name {
     /// The form as first printed in the book.
     pub(super) printed: String,
     /// Number of times that it is the subject of a speech verb.
-    says: u32,
+    speaker_count: u32,
     pub(super) count: u32,
     female: u32,
     male: u32,
@@ -63,13 +63,13 @@ pub(super) struct Names {
     pub(super) list: Vec<Name>,
     pub(super) mentions: Vec<Mention>,
     index: HashMap<char, NameRange>,
-    firsts: CharSet,
+    first_characters: CharSet,
     /// Last characters of full names, which stand for the whole name in old novels.
-    shorts: CharSet,
+    last_characters: CharSet,
     /// The character of each name.
     pub(super) people: Vec<usize>,
     /// The statements of the book that give names to characters.
-    pub(super) namings: Vec<NameStatement>,
+    pub(super) statements: Vec<NameStatement>,
 }
 
 impl Names {
@@ -79,25 +79,25 @@ impl Names {
             list: Vec::new(),
             mentions: Vec::new(),
             index: HashMap::new(),
-            firsts: CharSet::default(),
-            shorts: CharSet::default(),
+            first_characters: CharSet::default(),
+            last_characters: CharSet::default(),
             people: Vec::new(),
-            namings: Vec::new(),
+            statements: Vec::new(),
         };
-        for (form, says) in forms {
+        for (form, speaker_count) in forms {
             if surname_length(&form).is_some() && CHINESE.surnames.head(&form) + 1 == form.len() {
-                names.shorts.add(form[form.len() - 1]);
+                names.last_characters.add(form[form.len() - 1]);
             }
-            names.firsts.add(form[0]);
-            let rack = names.index.entry(form[0]).or_default();
-            if rack.end == 0 {
-                rack.start = names.list.len();
+            names.first_characters.add(form[0]);
+            let range = names.index.entry(form[0]).or_default();
+            if range.end == 0 {
+                range.start = names.list.len();
             }
-            rack.end = names.list.len() + 1;
-            if let Err(place) = rack.lengths.binary_search_by(|length| form.len().cmp(length)) {
-                rack.lengths.insert(place, form.len());
+            range.end = names.list.len() + 1;
+            if let Err(position) = range.lengths.binary_search_by(|length| form.len().cmp(length)) {
+                range.lengths.insert(position, form.len());
             }
-            names.list.push(Name { form, says, ..Name::default() });
+            names.list.push(Name { form, speaker_count, ..Name::default() });
         }
         names
     }
@@ -105,11 +105,11 @@ impl Names {
     /// Returns the longest name at the start of the text.
     pub(super) fn at(&self, text: &[char]) -> Option<usize> {
         let first = *text.first()?;
-        if !self.firsts.has(first) {
+        if !self.first_characters.has(first) {
             return None;
         }
-        let rack = self.index.get(&first)?;
-        rack.lengths.iter().find_map(|&length| self.find_in(rack, text.get(..length)?))
+        let range = self.index.get(&first)?;
+        range.lengths.iter().find_map(|&length| self.find_in(range, text.get(..length)?))
     }
 
     /// Returns the name with exactly this form.
@@ -118,14 +118,14 @@ impl Names {
     }
 
     /// Returns the name with this form among those with its first character.
-    fn find_in(&self, rack: &NameRange, form: &[char]) -> Option<usize> {
-        let found = self.list[rack.start..rack.end].binary_search_by(|name| name.form.as_slice().cmp(form));
-        Some(rack.start + found.ok()?)
+    fn find_in(&self, range: &NameRange, form: &[char]) -> Option<usize> {
+        let found = self.list[range.start..range.end].binary_search_by(|name| name.form.as_slice().cmp(form));
+        Some(range.start + found.ok()?)
     }
 
     /// Whether a character can stand for a full name that ends in it.
     pub(super) fn ends_full_name(&self, c: char) -> bool {
-        self.shorts.has(c)
+        self.last_characters.has(c)
     }
 
     /// Returns the longest name at the end of the text.

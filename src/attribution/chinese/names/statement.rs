@@ -12,9 +12,9 @@ pub(in crate::attribution::chinese) struct Alias {
     /// Offset of its last part.
     pub(in crate::attribution::chinese) at: usize,
     /// Whether it is the main name of the person.
-    pub(in crate::attribution::chinese) own: bool,
+    pub(in crate::attribution::chinese) is_main: bool,
     /// Whether it is only how people address someone; it counts only if it occurs as a name elsewhere.
-    pub(super) weak: bool,
+    pub(super) is_address_only: bool,
 }
 
 /// The names that a statement gives to one person.
@@ -32,36 +32,42 @@ pub(in crate::attribution::chinese) struct NameStatement {
 }
 
 /// Maximum number of names from one statement.
-const MOST: usize = 16;
+const MAX_NAMES: usize = 16;
 
 impl NameStatement {
     /// Returns the main name, or the first one given.
-    pub(in crate::attribution::chinese) fn own(&self) -> &Alias {
-        self.forms.iter().find(|form| form.own).unwrap_or(&self.forms[0])
+    pub(in crate::attribution::chinese) fn main_name(&self) -> &Alias {
+        self.forms.iter().find(|form| form.is_main).unwrap_or(&self.forms[0])
     }
 
     /// Returns the name by which the person is already known, else the main name.
-    pub(in crate::attribution::chinese) fn first(&self) -> &[char] {
-        self.bearer.as_deref().unwrap_or(&self.own().form)
+    pub(in crate::attribution::chinese) fn primary_name(&self) -> &[char] {
+        self.bearer.as_deref().unwrap_or(&self.main_name().form)
     }
 
-    pub(in crate::attribution::chinese) fn take(&mut self, text: &[char], chars: &[char], told: StatedName) {
-        if told.kind == NameKind::Surname {
-            self.surname = Some((told.start, told.end));
+    pub(in crate::attribution::chinese) fn add_name(&mut self, text: &[char], chars: &[char], stated: StatedName) {
+        if stated.kind == NameKind::Surname {
+            self.surname = Some((stated.start, stated.end));
             return;
         }
-        let own = matches!(told.kind, NameKind::Given | NameKind::Own);
-        let (mut form, mut printed) = (text[told.start..told.end].to_vec(), String::new());
-        if let Some((from, to)) = self.surname.filter(|_| own)
+        let is_main = matches!(stated.kind, NameKind::Given | NameKind::Main);
+        let (mut form, mut printed) = (text[stated.start..stated.end].to_vec(), String::new());
+        if let Some((from, to)) = self.surname.filter(|_| is_main)
             && !form.starts_with(&text[from..to])
             && form.len() < 3
         {
             form.splice(0..0, text[from..to].iter().copied());
             printed.extend(&chars[from..to]);
         }
-        printed.extend(&chars[told.start..told.end]);
-        if form.len() > 1 && self.forms.len() < MOST && self.forms.iter().all(|other| other.form != form) {
-            self.forms.push(Alias { form, printed, at: told.start, own, weak: told.kind == NameKind::Called });
+        printed.extend(&chars[stated.start..stated.end]);
+        if form.len() > 1 && self.forms.len() < MAX_NAMES && self.forms.iter().all(|other| other.form != form) {
+            self.forms.push(Alias {
+                form,
+                printed,
+                at: stated.start,
+                is_main,
+                is_address_only: stated.kind == NameKind::Address,
+            });
         }
     }
 }

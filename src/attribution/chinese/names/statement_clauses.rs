@@ -16,11 +16,11 @@ pub(in crate::attribution::chinese) enum NameKind {
     /// A given name, after a surname: `名固`.
     Given,
     /// A main name: `名叫沈固`.
-    Own,
+    Main,
     /// An additional name: `绰号铁算盘`.
     Style,
     /// What people call someone: `人都叫他铁算盘`. Also used for things.
-    Called,
+    Address,
 }
 
 /// A name given by a clause.
@@ -58,13 +58,13 @@ pub(super) fn names_in_clause(
         let marker = CHINESE.extra_name_markers.head(rest).max(CHINESE.main_name_markers.head(rest));
         let (kind, length) = match rest[0] {
             '姓' if at == first || !"百贵高尊同异族".contains(text[at - 1]) => (NameKind::Surname, 1),
-            _ if marker > 0 && CHINESE.main_name_markers.head(rest) == marker => (NameKind::Own, marker),
+            _ if marker > 0 && CHINESE.main_name_markers.head(rest) == marker => (NameKind::Main, marker),
             _ if marker > 0 => (NameKind::Style, marker),
             '名' | '讳' if behind(&[NameKind::Surname]) || at == first && surname => (NameKind::Given, 1),
             '字' | '号' if opens || last.is_some() || names.ending(without_connectives(&text[first..at])).is_some() => {
                 (NameKind::Style, 1)
             }
-            '叫' | '唤' | '称' | '呼' if is_said_by_others(&text[first..at], rest) => (NameKind::Called, 1),
+            '叫' | '唤' | '称' | '呼' if is_said_by_others(&text[first..at], rest) => (NameKind::Address, 1),
             _ => {
                 at += 1;
                 continue;
@@ -117,37 +117,38 @@ fn name_after_marker(
     let word: String = text[marker..at].iter().collect();
     if kind == NameKind::Surname {
         let known = CHINESE.surnames.head(&text[at..end.min(at + 2)]);
-        let plain = text.get(at + 1).is_none_or(|&c| clause_end(c) || matches!(c, '名' | '单' | '讳'));
-        let length = if known == 0 && at < end && plain && !cannot_be_in_name(&text[at..=at]) { 1 } else { known };
+        let is_isolated = text.get(at + 1).is_none_or(|&c| clause_end(c) || matches!(c, '名' | '单' | '讳'));
+        let length =
+            if known == 0 && at < end && is_isolated && !cannot_be_in_name(&text[at..=at]) { 1 } else { known };
         return (length > 0).then_some((at, at + length, kind));
     }
     let single = matches!(word.as_str(), "单名" | "双名");
     // `小名他，人称他`.
-    if kind == NameKind::Called || word == "人称" || word == "又名" {
+    if kind == NameKind::Address || word == "人称" || word == "又名" {
         at += usize::from(at < end && "他她其之我伊".contains(text[at]));
     }
     // `小名儿就唤做X`.
-    let small = usize::from(at < end && text[at] == '儿' && word.ends_with('名'));
-    let then = usize::from(text.get(at + small).is_some_and(|c| "就便又也".contains(*c)));
-    let link = CHINESE.name_links.head(&text[(at + small + then).min(end)..end]);
-    at += small + if link > 0 { then + link } else { 0 };
+    let suffix = usize::from(at < end && text[at] == '儿' && word.ends_with('名'));
+    let adverb = usize::from(text.get(at + suffix).is_some_and(|c| "就便又也".contains(*c)));
+    let link = CHINESE.name_links.head(&text[(at + suffix + adverb).min(end)..end]);
+    at += suffix + if link > 0 { adverb + link } else { 0 };
     // `久仰大名`, `名字好听`.
     if link == 0 && matches!(word.as_str(), "名字" | "姓名" | "名号" | "称号" | "花名") {
         return None;
     }
     // These words introduce names of things as often as of people.
     let loose = matches!(word.as_str(), "叫做" | "叫作" | "唤作" | "唤做" | "称作" | "名曰");
-    let kind = if loose { NameKind::Called } else { kind };
+    let kind = if loose { NameKind::Address } else { kind };
     at += usize::from(single && begins_with(&text[at.min(end)..end], "一个")) * 2;
     let marks = text[at.min(end)..end].iter().take_while(|c| "“‘「『\"《".contains(**c)).count();
     at += marks;
     let bare = word.chars().count() == 1 && kind == NameKind::Style;
-    let most = match (kind, word.as_str()) {
+    let max_length = match (kind, word.as_str()) {
         (NameKind::Given, _) | (_, "字") => 2,
         _ => 5,
     };
     let mut stop = at;
-    while stop < end && stop <= at + most {
+    while stop < end && stop <= at + max_length {
         let rest = &text[stop..end];
         let closed = clause_end(rest[0]) || "、’”」』》".contains(rest[0]);
         let next = stop > at && ends_name_here(rest);
@@ -163,41 +164,43 @@ fn name_after_marker(
     let form = &text[at.min(end)..stop];
     let kind = if single { NameKind::Given } else { kind };
     // `唤他作阿福` shows that it is a name.
-    let said = if kind == NameKind::Called && link > 0 && !loose { NameKind::Style } else { kind };
-    let least = if kind == NameKind::Given { 1 } else { 2 };
+    let final_kind = if kind == NameKind::Address && link > 0 && !loose { NameKind::Style } else { kind };
+    let min_length = if kind == NameKind::Given { 1 } else { 2 };
     // `字迹`, `号令`.
     let word = bare && form.first().is_some_and(|c| "迹体句眼画据母幅正典条里令码房啕哭召脉称数外角筒手".contains(*c));
-    let deed = bare && CHINESE.speech.tail(form).max(CHINESE.actions.tail(form)) > 0;
+    let ends_in_verb = bare && CHINESE.speech.tail(form).max(CHINESE.actions.tail(form)) > 0;
     let doubled = form.len() > 1 && form[0] == form[1];
     // `名叫小满` is a name; a reduplication right after 大名 is not.
-    let sound = doubled && link == 0 && kind == NameKind::Own;
-    let fits = (least..=most).contains(&form.len()) && !word && !deed && !sound && may_be_name(form, kind);
-    fits.then_some((at, stop, said))
+    let is_reduplication = doubled && link == 0 && kind == NameKind::Main;
+    let fits = (min_length..=max_length).contains(&form.len())
+        && !word
+        && !ends_in_verb
+        && !is_reduplication
+        && may_be_name(form, kind);
+    fits.then_some((at, stop, final_kind))
 }
 
 /// Whether a name ends before this text: another statement or a description follows.
 fn ends_name_here(rest: &[char]) -> bool {
-    const NEXT: [&str; 14] =
-        ["今年", "年方", "年约", "生得", "乃是", "乃", "原是", "便是", "是", "的", "者", "也", "姓", "人氏"];
-    NEXT.iter().any(|word| begins_with(rest, word))
+    CHINESE.name_followers.head(rest) > 0
         || CHINESE.extra_name_markers.head(rest) > 0
         || matches!(rest[0], '字' | '号') && (3..=4).contains(&rest.len())
 }
 
 /// Whether the text may be a person's name.
 fn may_be_name(form: &[char], kind: NameKind) -> bool {
-    let noun = CHINESE.extra_name_markers.has(form)
+    let is_noun = CHINESE.extra_name_markers.has(form)
         || CHINESE.main_name_markers.has(form)
         || is_role_noun(form)
         || is_title(form)
         || is_pronoun(form)
         || CHINESE.not_names.has(form);
     // `听涛`, `知秋`: chosen names may contain verbs.
-    let chosen = |c: char| kind == NameKind::Style && "听知见看笑望未无非可能将上前后外里".contains(c);
-    let clean = form.iter().all(|&c| (!cannot_be_in_name(&[c]) || chosen(c)) && c != '的');
-    let place =
+    let allowed_in_style_name = |c: char| kind == NameKind::Style && "听知见看笑望未无非可能将上前后外里".contains(c);
+    let clean = form.iter().all(|&c| (!cannot_be_in_name(&[c]) || allowed_in_style_name(c)) && c != '的');
+    let is_place_name =
         kind != NameKind::Style && kind != NameKind::Given && CHINESE.places.tail(form) > 0 && !shows_surname(form);
-    clean && !place && (kind == NameKind::Given || !noun)
+    clean && !is_place_name && (kind == NameKind::Given || !is_noun)
 }
 
 /// Whether a surname precedes a word that may end names of both places and people.
@@ -215,7 +218,7 @@ mod tests {
         let text: Vec<char> = clause.chars().map(|c| CHINESE.fold(c)).collect();
         let found =
             names_in_clause(&text, &Names::from_forms(std::collections::BTreeMap::new()), (0, text.len()), surname);
-        found.into_iter().map(|told| (text[told.start..told.end].iter().collect(), told.kind)).collect()
+        found.into_iter().map(|stated| (text[stated.start..stated.end].iter().collect(), stated.kind)).collect()
     }
 
     #[test]
@@ -233,15 +236,15 @@ mod tests {
             ),
             ("字子坚", &[("子坚", NameKind::Style)]),
             ("号听涛居士", &[("听涛居士", NameKind::Style)]),
-            ("那女子名叫水莲", &[("水莲", NameKind::Own)]),
+            ("那女子名叫水莲", &[("水莲", NameKind::Main)]),
             ("单名一个固字", &[("固", NameKind::Given)]),
             ("乳名喚作狗兒", &[("狗儿", NameKind::Style)]),
             ("绰号“铁算盘", &[("铁算盘", NameKind::Style)]),
             ("绰号铁算盘的王猛", &[("铁算盘", NameKind::Style)]),
             ("人都唤他作吴老抠", &[("吴老抠", NameKind::Style)]),
-            ("人都叫他吴老抠", &[("吴老抠", NameKind::Called)]),
+            ("人都叫他吴老抠", &[("吴老抠", NameKind::Address)]),
             ("江湖上人称赛霸王", &[("赛霸王", NameKind::Style)]),
-            ("他大名叫赵建国", &[("赵建国", NameKind::Own)]),
+            ("他大名叫赵建国", &[("赵建国", NameKind::Main)]),
         ] {
             let expected: Vec<(String, NameKind)> =
                 expected.iter().map(|&(name, kind)| (name.to_owned(), kind)).collect();

@@ -19,8 +19,8 @@ pub(super) enum Antecedent {
 }
 
 /// Classifies the text before a naming word, from the start of the clause or the previous name.
-pub(super) fn antecedent(text: &[char], names: &Names, from: usize, told: &StatedName, within: bool) -> Antecedent {
-    let marker = told.marker;
+pub(super) fn antecedent(text: &[char], names: &Names, from: usize, stated: &StatedName, within: bool) -> Antecedent {
+    let marker = stated.marker;
     let first = from + text[from..marker].iter().take_while(|c| !c.is_alphabetic()).count();
     // `有个叫X的和有个叫Y的`.
     if within && text[from..first].is_empty() && text.get(from) == Some(&'的') {
@@ -38,7 +38,7 @@ pub(super) fn antecedent(text: &[char], names: &Names, from: usize, told: &State
         Antecedent::Nothing
     } else if CHINESE.person_pointers.has(words) {
         Antecedent::Pointer
-    } else if told.kind == NameKind::Called
+    } else if stated.kind == NameKind::Address
         || begins_with(&text[marker..], "人称")
         || is_said_by_others(&text[marker..])
     {
@@ -130,7 +130,7 @@ pub(super) fn statement_subject(
     // `X手下，绰号Y`, `X恨他，人称Y`, `X骑了黑马，绰号Y` end with another person or thing.
     let another = rest.ends_with(&['手', '下']) || rest.last().is_some_and(|c| "他她它们們马馬狗刀剑劍酒".contains(*c));
     let fits =
-        if matches!(kind, NameKind::Style | NameKind::Called) { born || !others && !brings && !another } else { born };
+        if matches!(kind, NameKind::Style | NameKind::Address) { born || !others && !brings && !another } else { born };
     (fits.then_some(form), noun)
 }
 

@@ -18,7 +18,7 @@ use crate::attribution::words::chinese::CHINESE;
 use crate::attribution::words::word_set::CharSet;
 
 /// Maximum distance in characters between the clauses of one statement.
-pub(in crate::attribution::chinese) const APART: usize = 24;
+pub(in crate::attribution::chinese) const MAX_CLAUSE_GAP: usize = 24;
 
 /// Parses all naming statements of a book. `names` are the names found so far.
 pub(super) fn name_statements(text: &[char], chars: &[char], names: &Names) -> Vec<NameStatement> {
@@ -38,37 +38,37 @@ pub(super) fn name_statements(text: &[char], chars: &[char], names: &Names) -> V
             continue;
         }
         let mut start = from + text[from..end].iter().take_while(|c| !c.is_alphabetic()).count();
-        for (place, told) in list.iter().enumerate() {
-            if place == 0 && is_about_thing(text, names, start, told.marker) {
+        for (index, stated) in list.iter().enumerate() {
+            if index == 0 && is_about_thing(text, names, start, stated.marker) {
                 break;
             }
-            let before = antecedent(text, names, start, told, place > 0);
-            let joins = found.last().is_some_and(|last| continues_statement(text, names, last, from, told, &before));
+            let before = antecedent(text, names, start, stated, index > 0);
+            let joins = found.last().is_some_and(|last| continues_statement(text, names, last, from, stated, &before));
             if !joins {
-                let mut naming = NameStatement::default();
-                (naming.bearer, naming.noun) = match before {
+                let mut statement = NameStatement::default();
+                (statement.bearer, statement.noun) = match before {
                     Antecedent::Name(name) => (Some(name), false),
-                    Antecedent::Nothing => statement_subject(text, names, start, told.kind),
+                    Antecedent::Nothing => statement_subject(text, names, start, stated.kind),
                     Antecedent::Pointer => (previous_subject(text, names, start), true),
-                    Antecedent::Other => (None, has_role_noun(&text[start..told.marker])),
+                    Antecedent::Other => (None, has_role_noun(&text[start..stated.marker])),
                 };
-                found.push(naming);
+                found.push(statement);
             }
-            let naming = found.last_mut().expect("a naming is pushed above unless this one continues the last");
-            naming.take(text, chars, *told);
-            (naming.end, start) = (told.end, told.end);
+            let statement = found.last_mut().expect("a naming is pushed above unless this one continues the last");
+            statement.add_name(text, chars, *stated);
+            (statement.end, start) = (stated.end, stated.end);
         }
-        let Some(naming) = found.last_mut() else { continue };
-        naming.end = end;
+        let Some(statement) = found.last_mut() else { continue };
+        statement.end = end;
         // `绰号铁算盘的王铁柱`.
-        if naming.bearer.is_none()
+        if statement.bearer.is_none()
             && text.get(start) == Some(&'的')
             && let Some(name) = names.at(&text[start + 1..end])
         {
-            naming.bearer = Some(names.list[name].form.clone());
+            statement.bearer = Some(names.list[name].form.clone());
         }
     }
-    found.retain(|naming| !naming.forms.is_empty());
+    found.retain(|statement| !statement.forms.is_empty());
     found
 }
 
@@ -82,7 +82,7 @@ fn continues_statement(
     before: &Antecedent,
 ) -> bool {
     let gap = if first.marker > last.end && last.end >= from { &[] } else { &text[last.end..from.max(last.end)] };
-    if gap.len() >= APART || gap.iter().any(|&c| sentence_end(c) && !"”」』".contains(c) || c == '\n') {
+    if gap.len() >= MAX_CLAUSE_GAP || gap.iter().any(|&c| sentence_end(c) && !"”」』".contains(c) || c == '\n') {
         return false;
     }
     let other = has_role_noun(gap) || (0..gap.len()).any(|k| names.at(&gap[k..]).is_some());
@@ -96,19 +96,20 @@ fn continues_statement(
     };
     // A person has one main name, unless the second is explicitly another kind of it.
     let again =
-        first.kind == NameKind::Own && last.forms.iter().any(|form| form.own) || first.kind == NameKind::Surname;
+        first.kind == NameKind::Main && last.forms.iter().any(|form| form.is_main) || first.kind == NameKind::Surname;
     !other && tied && (!again || CHINESE.distinct_main_names.head(&text[first.marker..]) > 0)
 }
 
 /// Drops statements without confirmation; returns the names to be searched for in the text.
 pub(super) fn confirmed_names(
     text: &[char],
-    namings: &mut Vec<NameStatement>,
+    statements: &mut Vec<NameStatement>,
     known: &BTreeMap<Vec<char>, u32>,
 ) -> Vec<Vec<char>> {
     let mut uses: BTreeMap<&[char], (u32, u32)> = BTreeMap::new();
     let mut firsts = CharSet::default();
-    for form in namings.iter().flat_map(|naming| &naming.forms).filter(|form| !known.contains_key(&form.form)) {
+    for form in statements.iter().flat_map(|statement| &statement.forms).filter(|form| !known.contains_key(&form.form))
+    {
         firsts.add(form.form[0]);
         uses.insert(&form.form, (0, 0));
     }
@@ -118,39 +119,47 @@ pub(super) fn confirmed_names(
             continue;
         }
         for length in 2..=longest {
-            let Some((total, acts)) = text.get(i..i + length).and_then(|form| uses.get_mut(form)) else { continue };
+            let Some((total, as_subject)) = text.get(i..i + length).and_then(|form| uses.get_mut(form)) else {
+                continue;
+            };
             let rest = &text[i + length..text.len().min(i + length + 4)];
             let begins =
                 i == 0 || clause_end(text[i - 1]) || text[i - 1].is_whitespace() || "“‘「『".contains(text[i - 1]);
             let addressed = i > 0 && "向对和与同问叫骂跟是见请".contains(text[i - 1]);
             let stops = rest.first().is_none_or(|&c| clause_end(c)) || verb_length(rest) > 0;
             *total += 1;
-            *acts += u32::from((begins || addressed) && stops);
+            *as_subject += u32::from((begins || addressed) && stops);
         }
     }
-    let seen = |form: &Alias| uses.get(form.form.as_slice()).copied();
+    let use_counts = |form: &Alias| uses.get(form.form.as_slice()).copied();
     // Three characters are seldom anything but a name; two must also be used like one.
-    let shown = |form: &Alias| {
-        seen(form).is_none_or(|(total, acts)| total > 1 && (form.form.len() > 2 || acts > 0 && acts * 4 >= total))
+    let is_used_as_name = |form: &Alias| {
+        use_counts(form).is_none_or(|(total, as_subject)| {
+            total > 1 && (form.form.len() > 2 || as_subject > 0 && as_subject * 4 >= total)
+        })
     };
     // A name from an untied statement must be used like a person's: `这镇子别名芦花荡`.
-    let acts = |form: &Alias| seen(form).is_none_or(|(_, acts)| acts > 0);
-    let mut told: Vec<Vec<char>> = Vec::new();
-    for naming in namings.iter() {
-        let tied = naming.bearer.is_some() || naming.noun || naming.surname.is_some() || naming.forms.len() > 1;
-        let once = |form: &Alias| tied && seen(form).is_some_and(|(total, _)| total < 2);
-        let forms =
-            naming.forms.iter().filter(|form| !form.weak && (shown(form) && (tied || acts(form)) || once(form)));
-        told.extend(forms.map(|form| form.form.clone()));
-        told.extend(naming.bearer.iter().filter(|bearer| !known.contains_key(*bearer)).cloned());
+    let as_subject = |form: &Alias| use_counts(form).is_none_or(|(_, as_subject)| as_subject > 0);
+    let mut confirmed: Vec<Vec<char>> = Vec::new();
+    for statement in statements.iter() {
+        let tied =
+            statement.bearer.is_some() || statement.noun || statement.surname.is_some() || statement.forms.len() > 1;
+        let once = |form: &Alias| tied && use_counts(form).is_some_and(|(total, _)| total < 2);
+        let forms = statement.forms.iter().filter(|form| {
+            !form.is_address_only && (is_used_as_name(form) && (tied || as_subject(form)) || once(form))
+        });
+        confirmed.extend(forms.map(|form| form.form.clone()));
+        confirmed.extend(statement.bearer.iter().filter(|bearer| !known.contains_key(*bearer)).cloned());
     }
-    for naming in namings.iter_mut() {
-        naming.forms.retain(|form| !form.weak || known.contains_key(&form.form));
+    for statement in statements.iter_mut() {
+        statement.forms.retain(|form| !form.is_address_only || known.contains_key(&form.form));
     }
-    let forms: BTreeSet<&[char]> = told.iter().map(Vec::as_slice).collect();
-    let somebody = |form: &Alias| known.contains_key(&form.form) || forms.contains(form.form.as_slice());
-    namings.retain(|naming| naming.forms.iter().any(somebody) || naming.bearer.is_some() && !naming.forms.is_empty());
-    told
+    let forms: BTreeSet<&[char]> = confirmed.iter().map(Vec::as_slice).collect();
+    let is_known = |form: &Alias| known.contains_key(&form.form) || forms.contains(form.form.as_slice());
+    statements.retain(|statement| {
+        statement.forms.iter().any(is_known) || statement.bearer.is_some() && !statement.forms.is_empty()
+    });
+    confirmed
 }
 
 #[cfg(test)]
@@ -168,15 +177,15 @@ mod tests {
         let attribution = of(text);
         let mut found: Vec<usize> = Vec::new();
         for names in people {
-            let bears = |name: &&str| {
-                let who = attribution
+            let index_of = |name: &&str| {
+                let index = attribution
                     .people
                     .iter()
                     .position(|person| person.name == **name || person.aliases.iter().any(|alias| alias == *name));
-                who.unwrap_or_else(|| panic!("no character is called {name} in {text}: {:?}", attribution.people))
+                index.unwrap_or_else(|| panic!("no character is called {name} in {text}: {:?}", attribution.people))
             };
-            let first = bears(&names[0]);
-            assert!(names.iter().all(|name| bears(name) == first), "{names:?} in {text}: {:?}", attribution.people);
+            let first = index_of(&names[0]);
+            assert!(names.iter().all(|name| index_of(name) == first), "{names:?} in {text}: {:?}", attribution.people);
             assert_eq!(attribution.people[first].name, names[0], "{text}");
             assert!(!found.contains(&first), "{names:?} in {text}: {:?}", attribution.people);
             found.push(first);
@@ -259,9 +268,9 @@ mod tests {
             "有一座山，又名青螺髻。青螺髻上有庙。江守田道：“上青螺髻去。”青螺髻，说来也高。",
         ] {
             let attribution = of(text);
-            let somebody = |name: &str| attribution.people.iter().any(|person| person.name == name);
+            let is_character = |name: &str| attribution.people.iter().any(|person| person.name == name);
             assert!(
-                somebody("江守田") && !["水乡", "芦花荡", "青螺髻"].iter().any(|name| somebody(name)),
+                is_character("江守田") && !["水乡", "芦花荡", "青螺髻"].iter().any(|name| is_character(name)),
                 "{:?}",
                 attribution.people
             );

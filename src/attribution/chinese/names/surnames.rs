@@ -19,12 +19,13 @@ fn is_family_word(tail: &[char]) -> bool {
 /// Returns the length of the surname if a form is a surname with a given name.
 pub(in crate::attribution::chinese) fn surname_length(form: &[char]) -> Option<usize> {
     let surname = CHINESE.surnames.head(form);
-    let given = form.len() - surname;
+    let given_length = form.len() - surname;
     let tail = &form[surname..];
-    let plain = surname > 0
-        && (1..=2).contains(&given)
+    let is_full_name = surname > 0
+        && (1..=2).contains(&given_length)
         && !is_family_word(tail)
         && !is_role_noun(form)
         && !matches!(tail, ['家' | '子']);
-    (plain && (1..form.len()).all(|i| title_gender(&form[i..]).is_none() || i + 1 == form.len())).then_some(surname)
+    (is_full_name && (1..form.len()).all(|i| title_gender(&form[i..]).is_none() || i + 1 == form.len()))
+        .then_some(surname)
 }

@@ -17,7 +17,7 @@ pub(super) struct Determiner {
     /// Whether it introduces a person.
     pub(in crate::attribution::chinese) new: bool,
     /// Whether it is a demonstrative.
-    pub(in crate::attribution::chinese) shown: bool,
+    pub(in crate::attribution::chinese) demonstrative: bool,
     /// Whether it is plural.
     pub(in crate::attribution::chinese) several: bool,
 }
@@ -68,15 +68,15 @@ pub(super) fn described_noun(text: &[char], names: &Names, at: usize, end: usize
         if let Some(found) = member_of_group(text, names, from, to, end) {
             return Some(found);
         }
-        let heard = CHINESE.voices.head(&text[to..end]) > 0;
+        let voice_follows = CHINESE.voices.head(&text[to..end]) > 0;
         if CHINESE.place_suffixes.head(&text[to..end]) > 0 {
             return None;
         }
-        if matches!(text.get(to), Some('的' | '之')) && to < end && !heard {
+        if matches!(text.get(to), Some('的' | '之')) && to < end && !voice_follows {
             if let Some((NounPhrase::Role(found), stop)) =
                 possessed_noun(text, names, from, to, end, Possessor::Pronoun)
             {
-                return Some((NounPhrase::Role(DescribedNoun { owner: Possessor::Nobody, ..found }), stop));
+                return Some((NounPhrase::Role(DescribedNoun { owner: Possessor::None, ..found }), stop));
             }
             i = to + 1;
             continue;
@@ -98,8 +98,16 @@ pub(super) fn described_noun(text: &[char], names: &Names, at: usize, end: usize
             to += 1 + other;
         }
         let gender = if lead.several { Gender::Unknown } else { noun_gender(&text[i..to]) };
-        let Determiner { end: bare, new, shown, several } = lead;
-        let noun = DescribedNoun { bare, head: i, gender, new, shown, several, ..DescribedNoun::plain(from, to) };
+        let Determiner { end: bare, new, demonstrative, several } = lead;
+        let noun = DescribedNoun {
+            bare,
+            head: i,
+            gender,
+            new,
+            demonstrative,
+            several,
+            ..DescribedNoun::undescribed(from, to)
+        };
         return Some((NounPhrase::Role(noun), to));
     }
     determiner_alone(text, from, &lead, end)
@@ -129,13 +137,20 @@ fn determiner_alone(text: &[char], from: usize, lead: &Determiner, end: usize) -
     if !counts || !(continues_after_subject(&text[to..end]) || CHINESE.manner.head(&text[to..end]) > 0) {
         return None;
     }
-    Some((NounPhrase::Role(DescribedNoun { new: lead.new, shown: lead.shown, ..DescribedNoun::plain(from, to) }), to))
+    Some((
+        NounPhrase::Role(DescribedNoun {
+            new: lead.new,
+            demonstrative: lead.demonstrative,
+            ..DescribedNoun::undescribed(from, to)
+        }),
+        to,
+    ))
 }
 
 /// Parses the determiner that may precede a description.
 pub(super) fn determiner(text: &[char], at: usize, end: usize) -> Determiner {
     let mut i = at;
-    let mut shown = false;
+    let mut demonstrative = false;
     while i < end {
         if CHINESE.group_openings.head(&text[i..end]) > 0 {
             i += 2;
@@ -146,28 +161,28 @@ pub(super) fn determiner(text: &[char], at: usize, end: usize) -> Determiner {
         }
     }
     if i < end && matches!(text[i], '那' | '这' | '此' | '该') {
-        shown = true;
+        demonstrative = true;
         i += 1;
     }
     let rest = &text[i..end];
     let length = CHINESE.plural_determiners.head(rest);
     if length > 0 {
         let counter = usize::from(rest.get(length).is_some_and(|c| matches!(c, '个' | '位' | '名')));
-        return Determiner { end: i + length + counter, new: false, shown, several: true };
+        return Determiner { end: i + length + counter, new: false, demonstrative, several: true };
     }
     let numerals = rest.iter().take_while(|c| "一二两三四五六七八九十".contains(**c)).count();
     let next = rest.get(numerals);
     // `钻出个孩子`.
     let behind_verb = i == at && at > 0 && "出来进有见了着是".contains(text[at - 1]);
     let counts = next.is_some_and(|c| matches!(c, '个' | '位' | '名' | '员' | '条' | '群'));
-    if counts && (numerals > 0 || shown || behind_verb) {
+    if counts && (numerals > 0 || demonstrative || behind_verb) {
         let one = numerals == 0 || rest[..numerals] == ['一'];
-        return Determiner { end: i + numerals + 1, new: one && !shown, shown, several: !one };
+        return Determiner { end: i + numerals + 1, new: one && !demonstrative, demonstrative, several: !one };
     }
-    if numerals == 1 && rest[0] == '一' && !shown && i > at {
-        return Determiner { end: i + 1, new: true, shown: false, several: false };
+    if numerals == 1 && rest[0] == '一' && !demonstrative && i > at {
+        return Determiner { end: i + 1, new: true, demonstrative: false, several: false };
     }
-    Determiner { end: if shown { i } else { at }, new: false, shown, several: false }
+    Determiner { end: if demonstrative { i } else { at }, new: false, demonstrative, several: false }
 }
 
 /// Returns the length of the role noun at `i`, in a description that begins at `base`.

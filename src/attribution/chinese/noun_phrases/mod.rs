@@ -11,7 +11,7 @@ use crate::attribution::Gender;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Possessor {
     /// None.
-    Nobody,
+    None,
     /// A pronoun or another noun.
     Pronoun,
     /// A name, by index.
@@ -33,7 +33,7 @@ pub(super) struct DescribedNoun {
     /// Whether it introduces a person: `一个`, `又一个`.
     pub(super) new: bool,
     /// Whether it has a demonstrative: `那`, `这`.
-    pub(super) shown: bool,
+    pub(super) demonstrative: bool,
     /// Its possessor.
     pub(super) owner: Possessor,
     /// Whether it is plural.
@@ -42,9 +42,9 @@ pub(super) struct DescribedNoun {
 
 impl DescribedNoun {
     /// Returns an undescribed noun for one person.
-    const fn plain(from: usize, to: usize) -> Self {
-        let (gender, owner) = (Gender::Unknown, Possessor::Nobody);
-        Self { from, bare: from, head: from, to, gender, new: false, shown: false, owner, several: false }
+    const fn undescribed(from: usize, to: usize) -> Self {
+        let (gender, owner) = (Gender::Unknown, Possessor::None);
+        Self { from, bare: from, head: from, to, gender, new: false, demonstrative: false, owner, several: false }
     }
 }
 

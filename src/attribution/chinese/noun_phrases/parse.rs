@@ -18,8 +18,8 @@ pub(in crate::attribution::chinese) fn noun_phrase(
         return None;
     }
     // `那X`: a name with a demonstrative is the name.
-    let shown = matches!(text[at], '那' | '这' | '此') && at + 1 < end;
-    for at in [Some(at), shown.then_some(at + 1)].into_iter().flatten() {
+    let demonstrative = matches!(text[at], '那' | '这' | '此') && at + 1 < end;
+    for at in [Some(at), demonstrative.then_some(at + 1)].into_iter().flatten() {
         if let Some(name) = names.at(&text[at..end]) {
             return Some(name_phrase(text, names, name, at, end))
                 .filter(|(_, to)| CHINESE.place_suffixes.head(&text[*to..end]) == 0);
@@ -42,7 +42,7 @@ pub(in crate::attribution::chinese) fn noun_phrase(
         || CHINESE.actions.has(&[c])
         || CHINESE.not_in_names.has(&[c]);
     (names.ends_full_name(c) && acts && !word && !inward)
-        .then(|| (NounPhrase::Role(DescribedNoun::plain(at, at + 1)), at + 1))
+        .then(|| (NounPhrase::Role(DescribedNoun::undescribed(at, at + 1)), at + 1))
 }
 
 /// A name with what follows it: other names, `等`, `的母亲`.
@@ -62,7 +62,7 @@ fn name_phrase(text: &[char], names: &Names, name: usize, at: usize, end: usize)
         to += more;
     }
     if several {
-        return (NounPhrase::Role(DescribedNoun { several, ..DescribedNoun::plain(at, to) }), to);
+        return (NounPhrase::Role(DescribedNoun { several, ..DescribedNoun::undescribed(at, to) }), to);
     }
     if let Some(found) = possessed_noun(text, names, at, to, end, Possessor::Name(name)) {
         return found;
@@ -89,10 +89,10 @@ fn pronoun_phrase(text: &[char], names: &Names, at: usize, end: usize) -> Option
     {
         return Some(found);
     }
-    let who = if narrator {
+    let phrase = if narrator {
         NounPhrase::Narrator
     } else {
         NounPhrase::Pronoun(if she { Gender::Female } else { Gender::Male }, false)
     };
-    Some((who, at + 1))
+    Some((phrase, at + 1))
 }

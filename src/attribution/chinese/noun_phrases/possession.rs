@@ -35,7 +35,7 @@ pub(super) fn possessed_noun(
         gender: noun_gender(&text[start..to]),
         owner,
         several: several > 0,
-        ..DescribedNoun::plain(from, to + several)
+        ..DescribedNoun::undescribed(from, to + several)
     };
     Some((NounPhrase::Role(noun), to + several))
 }

@@ -15,8 +15,8 @@ pub(in crate::attribution::chinese) fn unknown_speaker(
 ) -> Option<NounPhrase> {
     let subject = isolate_subject(&text[at..end])?;
     let from = (at..end).find(|&i| text[i..].starts_with(&subject))?;
-    let shown = usize::from(subject.len() > 1 && matches!(subject[0], '那' | '这' | '此'));
-    let (from, subject) = (from + shown, &subject[shown..]);
+    let demonstrative = usize::from(subject.len() > 1 && matches!(subject[0], '那' | '这' | '此'));
+    let (from, subject) = (from + demonstrative, &subject[demonstrative..]);
     // A name with an adverb that is not in the tables.
     if let Some(name) = names.at(subject) {
         return Some(NounPhrase::Name(name, from));
@@ -34,12 +34,12 @@ pub(in crate::attribution::chinese) fn unknown_speaker(
         return None;
     }
     let to = from + subject.len();
-    let noun = DescribedNoun::plain(from - shown, to);
+    let noun = DescribedNoun::undescribed(from - demonstrative, to);
     Some(NounPhrase::Role(DescribedNoun {
         bare: from,
         head: from,
         gender: noun_gender(subject),
-        shown: shown > 0,
+        demonstrative: demonstrative > 0,
         ..noun
     }))
 }
@@ -55,14 +55,14 @@ pub(in crate::attribution::chinese) fn presented_person(
         let found = lead.end > i;
         // `和X同来的那个丫头`.
         if found
-            && (lead.new || lead.shown || lead.several)
+            && (lead.new || lead.demonstrative || lead.several)
             && text[i - 1] == '的'
             && let Some((NounPhrase::Role(noun), _)) = described_noun(text, names, i, end)
         {
             return Some(NounPhrase::Role(noun));
         }
         if text[i..end].starts_with(&['有', '人']) && !matches!(text[i - 1], '没' | '无' | '未') {
-            return Some(NounPhrase::Role(DescribedNoun::plain(i, i + 2)));
+            return Some(NounPhrase::Role(DescribedNoun::undescribed(i, i + 2)));
         }
         if found
             && (lead.new || lead.several)
@@ -109,7 +109,7 @@ pub(in crate::attribution::chinese) fn subject_before_verb(
         return None;
     }
     let someone = rest.ends_with(&['有', '人']);
-    let plain = ['听', '得', '时', '见'].iter().any(|&before| rest.ends_with(&[before, '人']));
+    let is_bare_person = ['听', '得', '时', '见'].iter().any(|&before| rest.ends_with(&[before, '人']));
     let several = usize::from(rest.ends_with(&['们']));
     let bare = &rest[..rest.len() - several];
     let noun = (2..=4.min(bare.len())).rev().find(|&length| is_role_noun(&bare[bare.len() - length..]));
@@ -120,11 +120,11 @@ pub(in crate::attribution::chinese) fn subject_before_verb(
     let length = match noun {
         Some(length) if placed(length) => length + several,
         _ if someone => 2,
-        _ if plain || rest == ['人'] => 1,
+        _ if is_bare_person || rest == ['人'] => 1,
         _ => return None,
     };
     let to = at + rest.len();
-    Some(NounPhrase::Role(DescribedNoun { several: several > 0, ..DescribedNoun::plain(to - length, to) }))
+    Some(NounPhrase::Role(DescribedNoun { several: several > 0, ..DescribedNoun::undescribed(to - length, to) }))
 }
 
 /// Whether the text before a name makes the name an object.
@@ -142,17 +142,23 @@ pub(in crate::attribution::chinese) fn is_object(before: &[char]) -> bool {
 /// Returns the unknown word that a sentence begins with as its subject: the text before the first verb.
 pub(in crate::attribution::chinese) fn unknown_topic(text: &[char], (at, end): Clause) -> Option<NounPhrase> {
     let from = end - strip_opening(&text[at..end]).len();
-    let shown = usize::from(matches!(text.get(from), Some('此' | '这' | '那')) && from + 2 < end);
-    let from = from + shown;
+    let demonstrative = usize::from(matches!(text.get(from), Some('此' | '这' | '那')) && from + 2 < end);
+    let from = from + demonstrative;
     let rest = &text[from..end];
     let verb = |rest: &[char]| CHINESE.actions.head(rest).max(CHINESE.speech.head(rest)).max(CHINESE.manner.head(rest));
     if rest.is_empty() || verb(rest).max(CHINESE.objects.head(rest)) > 0 || CHINESE.not_names.head(rest) > 1 {
         return None;
     }
-    let length = (2 - shown..=4.min(rest.len())).find(|&length| CHINESE.actions.head(&rest[length..]) > 0)?;
+    let length = (2 - demonstrative..=4.min(rest.len())).find(|&length| CHINESE.actions.head(&rest[length..]) > 0)?;
     let clean = rest[..length].iter().all(|&c| may_be_in_word(c));
-    let noun = DescribedNoun::plain(from - shown, from + length);
-    let noun = DescribedNoun { bare: from, head: from, gender: noun_gender(&rest[..length]), shown: shown > 0, ..noun };
+    let noun = DescribedNoun::undescribed(from - demonstrative, from + length);
+    let noun = DescribedNoun {
+        bare: from,
+        head: from,
+        gender: noun_gender(&rest[..length]),
+        demonstrative: demonstrative > 0,
+        ..noun
+    };
     clean.then_some(NounPhrase::Role(noun))
 }
 

@@ -47,16 +47,17 @@ pub(super) fn noun_name_phrases(
     bound: &NounOffsets,
 ) -> BTreeMap<usize, (String, u32)> {
     let mut counts: BTreeMap<(usize, String), u32> = BTreeMap::new();
-    for (noun, places) in bound {
-        for &(place, person) in places.iter().filter(|(place, _)| text[..*place].ends_with(noun)) {
-            let from = place - noun.len();
+    for (noun, offsets) in bound {
+        for &(offset, person) in offsets.iter().filter(|(offset, _)| text[..*offset].ends_with(noun)) {
+            let from = offset - noun.len();
             let begins = from == 0 || clause_end(text[from - 1]) || "\n\r 　“「的那这".contains(text[from - 1]);
-            let mention = names.between(place, place + 1).first().filter(|_| begins && CHINESE.plural.tail(noun) == 0);
-            let borne = |mention: &&Mention| {
+            let mention =
+                names.between(offset, offset + 1).first().filter(|_| begins && CHINESE.plural.tail(noun) == 0);
+            let is_personal = |mention: &&Mention| {
                 let form = &names.list[mention.name].form;
                 surname_length(form).is_some() || form.len() == 2 || is_title(&form[CHINESE.surnames.head(form)..])
             };
-            if let Some(mention) = mention.filter(borne) {
+            if let Some(mention) = mention.filter(is_personal) {
                 *counts.entry((person, chars[from..mention.end].iter().collect())).or_default() += 1;
             }
         }
@@ -92,9 +93,9 @@ pub(super) fn titles_in_names(names: &Names) -> NounOffsets {
     titled
 }
 
-/// Returns the noun that a name is given to: `那女子叫X`, `一个老汉……便是X`. `given` says that a statement ends in the name here.
-pub(super) fn introducing_noun(text: &[char], at: usize, given: bool) -> Option<Vec<char>> {
-    let named = given || CHINESE.naming_verbs.tail(&text[..at]) > 0;
+/// Returns the noun that a name is given to: `那女子叫X`, `一个老汉……便是X`. `stated` says that a statement ends in the name here.
+pub(super) fn introducing_noun(text: &[char], at: usize, stated: bool) -> Option<Vec<char>> {
+    let named = stated || CHINESE.naming_verbs.tail(&text[..at]) > 0;
     let clause = (at.saturating_sub(40)..at).rev().find(|&i| clause_end(text[i])).map_or(0, |i| i + 1);
     let equals = CHINESE.identity_verbs.head(&text[clause..at]) > 0;
     if !named && !equals {

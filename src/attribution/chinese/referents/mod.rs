@@ -46,20 +46,20 @@ pub(super) struct Referents<'a> {
     /// Whether the book is in traditional characters.
     traditional: bool,
     pub(super) cast: Vec<CharacterDraft>,
-    pub(super) given: &'a KnownCharacters,
+    pub(super) known_characters: &'a KnownCharacters,
     pub(super) roles: BTreeMap<String, usize>,
     /// By noun: the offsets where it precedes a name or is equated with one, and the character with that name.
-    bound: NounOffsets,
+    bound_nouns: NounOffsets,
     /// By noun: the mentions whose name ends in it, as surname and title.
     pub(super) titled: NounOffsets,
     pub(super) narrator: Option<usize>,
     introduced: Vec<IntroducedPerson>,
     /// The introductions already made, as (offset, character), so that none is made twice.
-    pub(super) new: Vec<(usize, usize)>,
+    pub(super) introductions: Vec<(usize, usize)>,
     /// Characters introduced by a noun, mapped to the named characters they turned out to be.
     pub(super) merged: BTreeMap<usize, usize>,
     /// The subjects of the clauses so far, as (offset, character).
-    focus: Vec<(usize, usize)>,
+    subjects: Vec<(usize, usize)>,
 }
 
 impl<'a> Referents<'a> {
@@ -70,22 +70,22 @@ impl<'a> Referents<'a> {
         names: &'a Names,
         mut cast: Vec<CharacterDraft>,
         modern: bool,
-        given: &'a KnownCharacters,
+        known_characters: &'a KnownCharacters,
     ) -> Self {
-        let roles = given.roles(&mut cast);
+        let roles = known_characters.roles(&mut cast);
         let written = chars.iter().zip(text).take(4000);
-        let traditional = written.filter(|(own, folded)| own != folded).count() * 20 > chars.len().min(4000);
-        let allowed = |mut places: NounOffsets, cast: &[CharacterDraft]| {
-            places.retain(|noun, bearers| {
+        let traditional = written.filter(|(original, folded)| original != folded).count() * 20 > chars.len().min(4000);
+        let allowed = |mut nouns: NounOffsets, cast: &[CharacterDraft]| {
+            nouns.retain(|noun, bearers| {
                 let noun: String = noun.iter().collect();
-                bearers.retain(|&(_, person)| given.allows(&noun, &cast[person]));
+                bearers.retain(|&(_, person)| known_characters.allows(&noun, &cast[person]));
                 !bearers.is_empty()
             });
-            places
+            nouns
         };
         let (bound, titled) = (allowed(nouns_of_names(text, names), &cast), allowed(titles_in_names(names), &cast));
         for (person, (phrase, count)) in noun_name_phrases(text, chars, names, &bound) {
-            if given.allows(&phrase, &cast[person]) {
+            if known_characters.allows(&phrase, &cast[person]) {
                 cast[person].add(&phrase, count);
             }
         }
@@ -96,15 +96,15 @@ impl<'a> Referents<'a> {
             modern,
             traditional,
             cast,
-            given,
+            known_characters,
             roles,
-            bound,
+            bound_nouns: bound,
             titled,
             narrator: None,
             introduced: Vec::new(),
-            new: Vec::new(),
+            introductions: Vec::new(),
             merged: BTreeMap::new(),
-            focus: Vec::new(),
+            subjects: Vec::new(),
         }
     }
 
@@ -114,12 +114,12 @@ impl<'a> Referents<'a> {
         }
         let person = self.cast.len();
         self.roles.insert(key.to_owned(), person);
-        let fixed = (gender != Gender::Unknown).then_some(gender);
-        self.cast.push(CharacterDraft { role: true, fixed, ..CharacterDraft::default() });
+        let known_gender = (gender != Gender::Unknown).then_some(gender);
+        self.cast.push(CharacterDraft { role: true, known_gender, ..CharacterDraft::default() });
         person
     }
 
-    fn add_own(&mut self, phrase: &str, gender: Gender) -> usize {
+    fn add_unnamed(&mut self, phrase: &str, gender: Gender) -> usize {
         let person = self.character_for(phrase, gender);
         self.cast[person].add(phrase, 1);
         person

@@ -1,6 +1,6 @@
 //! Resolves a Chinese noun phrase to a character.
 
-use super::naming::BOUND;
+use super::naming::MAX_BINDING_DISTANCE;
 use super::{IntroducedPerson, Referent, Referents};
 use crate::attribution::Gender;
 use crate::attribution::chinese::names::Mention;
@@ -11,12 +11,12 @@ use crate::attribution::people::CharacterDraft;
 use crate::attribution::words::chinese::CHINESE;
 
 /// Maximum distance in characters to the antecedent of a noun.
-pub(in crate::attribution::chinese) const NEAR: usize = 4000;
+pub(in crate::attribution::chinese) const MAX_ANTECEDENT_DISTANCE: usize = 4000;
 
 impl Referents<'_> {
     /// Resolves a noun phrase.
-    pub(in crate::attribution::chinese) fn resolve(&mut self, who: &NounPhrase) -> Referent {
-        match who {
+    pub(in crate::attribution::chinese) fn resolve(&mut self, phrase: &NounPhrase) -> Referent {
+        match phrase {
             NounPhrase::Name(name, _) => Referent::Sure(self.names.people[*name]),
             NounPhrase::Pronoun(_, true) => Referent::Several,
             // In books without 她, 他 can be anyone.
@@ -24,7 +24,7 @@ impl Referents<'_> {
                 Referent::Pronoun(if self.modern { *gender } else { Gender::Unknown })
             }
             NounPhrase::Narrator => {
-                let person = self.add_own("我", Gender::Unknown);
+                let person = self.add_unnamed("我", Gender::Unknown);
                 self.cast[person].name = Some(if self.traditional { "敘述者" } else { "叙述者" }.to_owned());
                 self.narrator = Some(person);
                 Referent::Sure(person)
@@ -43,23 +43,23 @@ impl Referents<'_> {
         let phrase = self.printed(noun.from, noun.to);
         let described = self.printed(noun.bare, noun.to);
         // The known-character list says to whom the phrase refers.
-        let told = [&phrase, &described].into_iter().filter_map(|form| self.roles.get(form).copied());
-        if let Some(person) = told.into_iter().find(|&person| self.cast[person].exclusive) {
+        let listed = [&phrase, &described].into_iter().filter_map(|form| self.roles.get(form).copied());
+        if let Some(person) = listed.into_iter().find(|&person| self.cast[person].exclusive) {
             self.cast[person].add(&phrase, 1);
             return Referent::Sure(person);
         }
         if noun.several {
-            let person = self.add_own(if noun.bare > noun.from { &phrase } else { &described }, Gender::Unknown);
+            let person = self.add_unnamed(if noun.bare > noun.from { &phrase } else { &described }, Gender::Unknown);
             return Referent::Sure(person);
         }
         if noun.new {
-            if let Some(&(_, person)) = self.new.iter().rev().take(8).find(|(at, _)| *at == noun.from) {
+            if let Some(&(_, person)) = self.introductions.iter().rev().take(8).find(|(at, _)| *at == noun.from) {
                 return Referent::Sure(person);
             }
             let person = self.cast.len();
-            self.new.push((noun.from, person));
-            let fixed = (noun.gender != Gender::Unknown).then_some(noun.gender);
-            self.cast.push(CharacterDraft { role: true, fixed, ..CharacterDraft::default() });
+            self.introductions.push((noun.from, person));
+            let known_gender = (noun.gender != Gender::Unknown).then_some(noun.gender);
+            self.cast.push(CharacterDraft { role: true, known_gender, ..CharacterDraft::default() });
             // `钻出个孩子`: a classifier without a numeral is not part of the name.
             if described == "人" || phrase != described && !phrase.starts_with(['个', '個', '位', '名']) {
                 self.cast[person].add(&phrase, 1);
@@ -71,16 +71,16 @@ impl Referents<'_> {
             self.introduced.push(IntroducedPerson { noun: head, person, at: noun.from });
             return Referent::Sure(person);
         }
-        if noun.owner != Possessor::Nobody && self.text[noun.from] == '我' {
+        if noun.owner != Possessor::None && self.text[noun.from] == '我' {
             // `我的母亲`, which the narrator also calls `母亲`.
-            let person = self.add_own(&described, noun.gender);
+            let person = self.add_unnamed(&described, noun.gender);
             self.cast[person].add(&phrase, 1);
             return Referent::Likely(person, 4.0);
         }
-        if noun.owner != Possessor::Nobody {
+        if noun.owner != Possessor::None {
             let owner = match noun.owner {
                 Possessor::Name(name) => Some(self.names.people[name]),
-                _ => self.focus.last().map(|&(_, person)| person),
+                _ => self.subjects.last().map(|&(_, person)| person),
             };
             let key = format!("{}/{}", owner.map_or(-1, |person| i64::try_from(person).unwrap_or(-1)), described);
             let person = self.character_for(&key, noun.gender);
@@ -90,46 +90,46 @@ impl Referents<'_> {
         }
         if let Some(person) = self.named_referent(&head, noun.from) {
             self.cast[person].add(&described, 1);
-            if noun.shown {
+            if noun.demonstrative {
                 self.cast[person].add(&phrase, 1);
             }
             return Referent::Sure(person);
         }
-        let plain = noun.head == noun.bare;
+        let is_undescribed = noun.head == noun.bare;
         // `那人` after `一个满脸麻子的人`, `那客人` after `又一个客人`.
-        let brought = self.introduced.iter().rev().take(12).find(|other| {
+        let introduced_person = self.introduced.iter().rev().take(12).find(|other| {
             let same = other.noun == head
-                || noun.shown && head == ['人']
+                || noun.demonstrative && head == ['人']
                 || head.ends_with(&other.noun) && other.noun.len() > 1;
             // `那人` is the person mentioned just before; `那老者` the last old man of the book.
-            let far = if head == ['人'] { BOUND } else { NEAR };
-            noun.from < other.at + far && same && (noun.shown || head != ['人'])
+            let max_distance = if head == ['人'] { MAX_BINDING_DISTANCE } else { MAX_ANTECEDENT_DISTANCE };
+            noun.from < other.at + max_distance && same && (noun.demonstrative || head != ['人'])
         });
-        if let Some(person) = brought.map(|other| other.person) {
+        if let Some(person) = introduced_person.map(|other| other.person) {
             self.cast[person].add(&phrase, 1);
             if described != "人" {
                 self.cast[person].add(&described, 1);
             }
-            return if noun.shown { Referent::Sure(person) } else { Referent::Likely(person, 3.0) };
+            return if noun.demonstrative { Referent::Sure(person) } else { Referent::Likely(person, 3.0) };
         }
         let person = self.character_for(&described, noun.gender);
         // 人 alone is no name, and a demonstrative is not part of one if the noun is specific.
-        let worded = described != "人";
-        if worded {
+        let is_specific = described != "人";
+        if is_specific {
             self.cast[person].add(&described, 1);
             self.cast[person].name.get_or_insert_with(|| described.clone());
         }
-        if noun.shown || !worded {
+        if noun.demonstrative || !is_specific {
             self.cast[person].add(&phrase, 1);
         }
-        if !plain || self.titled.contains_key(&head) {
+        if !is_undescribed || self.titled.contains_key(&head) {
             return Referent::Sure(person);
         }
         // A generic noun may mean a named character; any other noun is a character of its own.
         let generic = noun.gender != Gender::Unknown || CHINESE.generic_either.has(&head) || head == ['人'];
         match (generic, self.modern) {
             (false, _) => Referent::Sure(person),
-            (true, true) => Referent::Likely(person, if noun.shown { 0.0 } else { 0.5 }),
+            (true, true) => Referent::Likely(person, if noun.demonstrative { 0.0 } else { 0.5 }),
             // Old novels regularly refer to characters by the noun alone.
             (true, false) => Referent::Likely(person, 4.0),
         }
@@ -137,28 +137,28 @@ impl Referents<'_> {
 
     /// Returns the named character that a noun means at an offset.
     fn named_referent(&self, head: &[char], at: usize) -> Option<usize> {
-        if let Some(places) = self.bound.get(head) {
-            let next = places.partition_point(|&(place, _)| place <= at);
-            let before = next.checked_sub(1).map(|i| places[i]);
-            if let Some((place, person)) = before
-                && at < place + BOUND
+        if let Some(offsets) = self.bound_nouns.get(head) {
+            let next = offsets.partition_point(|&(offset, _)| offset <= at);
+            let before = next.checked_sub(1).map(|i| offsets[i]);
+            if let Some((offset, person)) = before
+                && at < offset + MAX_BINDING_DISTANCE
             {
                 return Some(person);
             }
-            let first = places[0].1;
-            if (self.modern || places.len() > 1)
-                && places.iter().all(|&(_, person)| person == first)
+            let first = offsets[0].1;
+            if (self.modern || offsets.len() > 1)
+                && offsets.iter().all(|&(_, person)| person == first)
                 && CHINESE.roles.has(head)
             {
                 return Some(first);
             }
         }
-        let places = self.titled.get(head)?;
-        let next = places.partition_point(|&(place, _)| place <= at);
-        let (place, person) = places[next.checked_sub(1)?];
+        let offsets = self.titled.get(head)?;
+        let next = offsets.partition_point(|&(offset, _)| offset <= at);
+        let (offset, person) = offsets[next.checked_sub(1)?];
         // A noun for anyone of a common kind means a character only shortly after the name.
-        let far = if CHINESE.common_roles.has(head) { BOUND } else { NEAR };
-        (at < place + far).then_some(person)
+        let max_distance = if CHINESE.common_roles.has(head) { MAX_BINDING_DISTANCE } else { MAX_ANTECEDENT_DISTANCE };
+        (at < offset + max_distance).then_some(person)
     }
 
     /// Returns the character that a single character stands for: the last one mentioned whose full name ends in it.
@@ -167,7 +167,7 @@ impl Referents<'_> {
         if !is_single_character(c, noun) {
             return None;
         }
-        let before = self.names.between(noun.from.saturating_sub(NEAR), noun.from);
+        let before = self.names.between(noun.from.saturating_sub(MAX_ANTECEDENT_DISTANCE), noun.from);
         let ends = |mention: &&Mention| {
             let form = &self.names.list[mention.name].form;
             form.last() == Some(&c) && surname_length(form).is_some()

@@ -12,7 +12,7 @@ use crate::attribution::words::english::TITLE;
 impl Dialogue<'_> {
     /// Scores the names within the speech; returns those that are vocatives.
     pub(super) fn score_speech(&self, turn: &mut Turn) -> Vec<(usize, usize)> {
-        let mut called = Vec::new();
+        let mut vocatives = Vec::new();
         for quote in turn.first..turn.end {
             let span = self.spans[quote];
             for mention in self.mentions(span.start, span.end) {
@@ -20,21 +20,21 @@ impl Dialogue<'_> {
                 if states_own_name(self.book, mention) || self.answers_identity_question(mention) {
                     turn.weights.push((person, 5.0));
                 } else if mention.vocative || is_told_own_name(self.book, mention) {
-                    called.push((mention.name, person));
+                    vocatives.push((mention.name, person));
                     turn.weights.push((person, -5.0));
                 } else {
                     turn.weights.push((person, -1.2));
                 }
             }
-            self.add_title_vocatives(span, turn, &mut called);
+            self.add_title_vocatives(span, turn, &mut vocatives);
         }
-        called
+        vocatives
     }
 
     /// Adds vocatives that are a title alone (`Captain, sit down`), and sets the addressee's gender from `sir` and
     /// `ma’am`.
-    fn add_title_vocatives(&self, span: Span, turn: &mut Turn, called: &mut Vec<(usize, usize)>) {
-        for at in self.book.from(span.start)..self.book.from(span.end) {
+    fn add_title_vocatives(&self, span: Span, turn: &mut Turn, vocatives: &mut Vec<(usize, usize)>) {
+        for at in self.book.first_token_from(span.start)..self.book.first_token_from(span.end) {
             let class = self.book.class(at);
             let polite = match self.book.text(at) {
                 "sir" => Gender::Male,
@@ -48,11 +48,11 @@ impl Dialogue<'_> {
                 continue;
             }
             if polite != Gender::Unknown {
-                turn.hears = polite;
+                turn.addressee_gender = polite;
             } else if let Some(mention) = self.titled(self.book.text(at), span.outer_start)
                 && let Some(person) = mention.person
             {
-                called.push((mention.name, person));
+                vocatives.push((mention.name, person));
                 turn.weights.push((person, -5.0));
             }
         }
@@ -72,7 +72,7 @@ impl Dialogue<'_> {
         let ends = tokens.get(mention.end).is_some_and(|token| matches!(token.mark(), '.' | ','));
         let Some(last) = self.turns.last().filter(|_| opens && ends) else { return false };
         let span = self.spans[last.end - 1];
-        let (from, to) = (self.book.from(span.start), self.book.from(span.end));
+        let (from, to) = (self.book.first_token_from(span.start), self.book.first_token_from(span.end));
         (to.saturating_sub(8).max(from)..to).any(|at| {
             ASKED.iter().any(|asked| asked.iter().enumerate().all(|(k, word)| self.book.text(at + k) == *word))
         })

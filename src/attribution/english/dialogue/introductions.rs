@@ -16,7 +16,7 @@ use crate::attribution::speakers::{SpeakerCue, SpeakerDecision};
 use crate::attribution::words::english::{ANIMAL, DETERMINER, ENGLISH, GENERIC, KIN, POSSESSIVE, ROLE};
 
 /// Maximum distance in tokens between a noun and `It was Hale.`
-const REACH: usize = 60;
+const MAX_INTRODUCTION_DISTANCE: usize = 60;
 
 /// A character known by a noun who is given a name.
 #[derive(Debug, Clone)]
@@ -42,8 +42,9 @@ impl Dialogue<'_> {
     pub(super) fn named_in_narration(&self) -> Vec<Introduction> {
         let named = self.names.mentions.iter().filter_map(|mention| {
             let person = mention.person.filter(|_| !mention.possessive)?;
-            let told = self.book.list[mention.first].quote == NONE && !self.names.is_role(self.book, mention.name);
-            let (phrase, gender) = self.noun_named(mention).filter(|_| told)?;
+            let is_narrated =
+                self.book.list[mention.first].quote == NONE && !self.names.is_role(self.book, mention.name);
+            let (phrase, gender) = self.noun_named(mention).filter(|_| is_narrated)?;
             self.gender_fits(person, gender).then_some(Introduction { phrase, person, at: mention.first })
         });
         named.collect()
@@ -53,15 +54,16 @@ impl Dialogue<'_> {
     pub(super) fn named_in_speech(&self) -> Vec<Introduction> {
         let mut found = Vec::new();
         for turn in &self.turns {
-            let SpeakerCue::Role(gender, own) = turn.cue else { continue };
-            let Some(phrase) = self.roles.iter().find(|(_, role)| **role == own).map(|(phrase, _)| phrase) else {
+            let SpeakerCue::Role(gender, role_person) = turn.cue else { continue };
+            let Some(phrase) = self.roles.iter().find(|(_, role)| **role == role_person).map(|(phrase, _)| phrase)
+            else {
                 continue;
             };
             for quote in turn.first..turn.end {
-                let given = self.mentions(self.spans[quote].start, self.spans[quote].end);
-                let given = given.iter().filter(|mention| states_own_name(self.book, mention));
-                for (mention, person) in given.filter_map(|mention| Some((mention, mention.person?))) {
-                    if self.cast[own].role && person != own && self.gender_fits(person, gender) {
+                let stated = self.mentions(self.spans[quote].start, self.spans[quote].end);
+                let stated = stated.iter().filter(|mention| states_own_name(self.book, mention));
+                for (mention, person) in stated.filter_map(|mention| Some((mention, mention.person?))) {
+                    if self.cast[role_person].role && person != role_person && self.gender_fits(person, gender) {
                         found.push(Introduction { phrase: phrase.clone(), person, at: mention.first });
                     }
                 }
@@ -88,16 +90,16 @@ impl Dialogue<'_> {
         match back(2) {
             // `It was Hale` may identify someone else than the last noun (someone a doctor hears at the door), so only
             // generic nouns count.
-            "it" if closed && book.opening(mention.first) == verb - 1 => {
+            "it" if closed && book.sentence_start(mention.first) == verb - 1 => {
                 let general = |phrase: &str| ENGLISH.is(phrase.rsplit(' ').next().unwrap_or_default(), GENERIC);
                 return self.last_role_phrase(verb - 1).filter(|(phrase, _)| general(phrase));
             }
             "name" => {}
             // `Beside the captain was Hale` is about two people: the noun has to open the sentence.
             _ if closed => {
-                let at = book.opening(verb);
-                let shown = book.class(at) & (DETERMINER | POSSESSIVE) != 0;
-                return match noun_phrase(book, self.names, at, verb).filter(|_| shown)? {
+                let at = book.sentence_start(verb);
+                let is_determined = book.class(at) & (DETERMINER | POSSESSIVE) != 0;
+                return match noun_phrase(book, self.names, at, verb).filter(|_| is_determined)? {
                     (NounPhrase::Role(phrase, gender, false), end) if end == verb => Some((phrase, gender)),
                     _ => None,
                 };
@@ -117,15 +119,17 @@ impl Dialogue<'_> {
         }
         // `the clerk’s name was Hale`
         let owner = back(3).strip_suffix("'s").filter(|owner| ENGLISH.is(owner, ROLE))?;
-        let shown = (4..8).any(|n| mention.first.checked_sub(n).is_some_and(|at| book.class(at) & DETERMINER != 0));
-        shown.then(|| (format!("the {owner}"), Gender::Unknown))
+        let is_determined =
+            (4..8).any(|n| mention.first.checked_sub(n).is_some_and(|at| book.class(at) & DETERMINER != 0));
+        is_determined.then(|| (format!("the {owner}"), Gender::Unknown))
     }
 
     /// Returns the role phrase that ends right before a token.
     fn role_phrase_before(&self, stop: usize) -> Option<(String, Gender)> {
         (stop.saturating_sub(6)..stop).find_map(|at| {
-            let shown = self.book.class(at) & (DETERMINER | POSSESSIVE) != 0 && self.book.list[at].quote == NONE;
-            match noun_phrase(self.book, self.names, at, stop).filter(|_| shown)? {
+            let is_determined =
+                self.book.class(at) & (DETERMINER | POSSESSIVE) != 0 && self.book.list[at].quote == NONE;
+            match noun_phrase(self.book, self.names, at, stop).filter(|_| is_determined)? {
                 (NounPhrase::Role(phrase, gender, false), end) if end == stop => Some((phrase, gender)),
                 _ => None,
             }
@@ -134,7 +138,7 @@ impl Dialogue<'_> {
 
     /// Returns the last role phrase in the narration before a token, if no named character has acted since.
     fn last_role_phrase(&self, stop: usize) -> Option<(String, Gender)> {
-        let from = stop.saturating_sub(REACH);
+        let from = stop.saturating_sub(MAX_INTRODUCTION_DISTANCE);
         let (at, found) = (from..stop).rev().find_map(|at| {
             if self.book.list[at].quote != NONE || self.book.class(at) & DETERMINER == 0 {
                 return None;
@@ -160,26 +164,30 @@ impl Dialogue<'_> {
         found.sort_by_key(|introduction| introduction.at);
         let IntroductionIndex { borders, nouns, named, mut spoken } = self.introduction_index(&found, decisions);
         for introduction in &found {
-            let own = self.roles.get(&introduction.phrase).copied();
-            let Some(own) = own.filter(|&own| self.cast[own].role && !self.cast[own].exclusive) else { continue };
+            let role_person = self.roles.get(&introduction.phrase).copied();
+            let Some(role_person) =
+                role_person.filter(|&role_person| self.cast[role_person].role && !self.cast[role_person].exclusive)
+            else {
+                continue;
+            };
             let (from, to) = self.scene_of(introduction.at, &borders);
             if from == to {
                 continue;
             }
-            let begins = |turn: usize| self.book.from(self.spans[self.turns[turn].first].start);
+            let begins = |turn: usize| self.book.first_token_from(self.spans[self.turns[turn].first].start);
             let (head, tail) = (begins(from), begins(to - 1));
             let others = &nouns[introduction.phrase.as_str()];
             let at = others.partition_point(|run| run.last < introduction.at);
-            let near = |run: &IntroductionRun| tail >= run.first && head <= run.last + REACH;
+            let near = |run: &IntroductionRun| tail >= run.first && head <= run.last + MAX_INTRODUCTION_DISTANCE;
             let another =
                 at.checked_sub(1).is_some_and(|before| near(&others[before])) || others.get(at + 1).is_some_and(near);
-            let told = named.get(&introduction.person).map_or(&[][..], |turns| turns);
-            let first = told.get(told.partition_point(|&turn| turn < from)).filter(|&&turn| turn < to);
-            let was_named = first.is_some_and(|&turn| begins(turn) + REACH < introduction.at);
+            let named_turns = named.get(&introduction.person).map_or(&[][..], |turns| turns);
+            let first = named_turns.get(named_turns.partition_point(|&turn| turn < from)).filter(|&&turn| turn < to);
+            let was_named = first.is_some_and(|&turn| begins(turn) + MAX_INTRODUCTION_DISTANCE < introduction.at);
             if another || was_named {
                 continue;
             }
-            let Some(turns) = spoken.get_mut(&own) else { continue };
+            let Some(turns) = spoken.get_mut(&role_person) else { continue };
             let until = turns.partition_point(|&turn| turn < to);
             let turns = turns.drain(turns.partition_point(|&turn| turn < from)..until);
             let mut moved = 0;
@@ -212,7 +220,7 @@ impl Dialogue<'_> {
                 Some(run) if run.person == person => run.last = at,
                 _ => runs.push(IntroductionRun { person, first: at, last: at }),
             }
-            index.spoken.extend(self.roles.get(&introduction.phrase).map(|&own| (own, Vec::new())));
+            index.spoken.extend(self.roles.get(&introduction.phrase).map(|&role_person| (role_person, Vec::new())));
         }
         for (turn, decision) in decisions.iter().enumerate() {
             if let SpeakerCue::Named(person) = self.turns[turn].cue

@@ -6,7 +6,7 @@ use crate::attribution::speakers::{SpeakerCue, Turn};
 use crate::attribution::words::english::ENGLISH;
 
 /// Maximum score for a character who has spoken as a relative of that kind before; scaled by their share.
-const RELATED: f32 = 2.5;
+const RELATIVE_SCORE: f32 = 2.5;
 
 impl Dialogue<'_> {
     /// Scores who may be `her mother` or `his wife`: recent characters with a fitting title, above all those who share
@@ -16,26 +16,26 @@ impl Dialogue<'_> {
         if phrase.starts_with("my ") {
             return;
         }
-        if let SpeakerCue::Role(_, own) = turn.cue
-            && self.cast[own].role
+        if let SpeakerCue::Role(_, role_person) = turn.cue
+            && self.cast[role_person].role
         {
-            turn.weights.push((own, -1.5));
+            turn.weights.push((role_person, -1.5));
         }
         let word = phrase.rsplit(' ').next().unwrap_or_default();
         for &(name, share) in self.evidence.kin.get(word).into_iter().flatten() {
-            turn.weights.extend(self.names.people[name].map(|person| (person, share * RELATED)));
+            turn.weights.extend(self.names.people[name].map(|person| (person, share * RELATIVE_SCORE)));
         }
         let elder = ENGLISH.elder_kin.contains(word);
         let end = self.spans[turn.first].outer_start;
-        let before = self.names.between(0, self.book.from(end));
+        let before = self.names.between(0, self.book.first_token_from(end));
         let recent = &before[before.len().saturating_sub(60)..];
-        let mut seen: Vec<usize> = Vec::new();
+        let mut considered: Vec<usize> = Vec::new();
         for mention in recent.iter().rev() {
             let Some(person) = mention.person else { continue };
-            if seen.contains(&person) || self.cast[person].gender() != gender {
+            if considered.contains(&person) || self.cast[person].gender() != gender {
                 continue;
             }
-            seen.push(person);
+            considered.push(person);
             let titles: &[&str] = match (word, gender) {
                 ("ladyship" | "lordship", _) => &["Lady ", "Lord "],
                 (_, Gender::Female) => &["Mrs", "Lady "],
@@ -52,7 +52,7 @@ impl Dialogue<'_> {
                     })
                 });
             turn.weights.push((person, if family { 2.5 } else { 1.0 }));
-            if seen.len() > 4 {
+            if considered.len() > 4 {
                 break;
             }
         }

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 
 use super::Dialogue;
-use super::evidence::DialogueEvidence;
 use super::narrator::narrator_names;
 use crate::attribution::Gender;
+use crate::attribution::english::dialogue_evidence::DialogueEvidence;
 use crate::attribution::english::names::merging::names_in_one_sentence;
 use crate::attribution::english::names::merging::short_forms::may_shorten;
 use crate::attribution::speakers::{SpeakerCue, SpeakerDecision};
@@ -20,12 +20,12 @@ impl Dialogue<'_> {
     ) -> (Vec<(usize, usize)>, DialogueEvidence) {
         let mut links = self.linked_names(decisions);
         links.extend(self.role_names(decisions));
-        let own = self.roles.get("I");
-        let names = own.map_or_else(Vec::new, |&own| {
-            let heard = |turn: usize| {
+        let narrator_role = self.roles.get("I");
+        let names = narrator_role.map_or_else(Vec::new, |&narrator_role| {
+            let mentions_in = |turn: usize| {
                 self.mentions(self.spans[self.turns[turn].first].start, self.spans[self.turns[turn].end - 1].end)
             };
-            narrator_names(self.book, self.names, &self.turns, &self.called, decisions, own, heard)
+            narrator_names(self.book, self.names, &self.turns, &self.vocatives, decisions, narrator_role, mentions_in)
         });
         let narrator = names.first().copied();
         if let Some((&first, others)) = names.split_first() {
@@ -35,9 +35,9 @@ impl Dialogue<'_> {
         (
             links,
             DialogueEvidence {
-                read: true,
+                first_pass_done: true,
                 narrator,
-                roles: self.given_names(self.learn_roles(decisions)),
+                roles: self.add_stated_names(self.learn_roles(decisions)),
                 phrases: self.role_phrases(),
                 kin: self.relative_speakers(decisions),
             },
@@ -48,10 +48,10 @@ impl Dialogue<'_> {
     fn role_names(&self, decisions: &[SpeakerDecision]) -> Vec<(usize, usize)> {
         let mut votes: BTreeMap<usize, BTreeMap<usize, u32>> = BTreeMap::new();
         for (turn, decision) in self.turns.iter().zip(decisions) {
-            if let (SpeakerCue::Role(_, own), Some(speaker)) = (turn.cue, decision.speaker)
-                && !self.cast[own].role
+            if let (SpeakerCue::Role(_, role_person), Some(speaker)) = (turn.cue, decision.speaker)
+                && !self.cast[role_person].role
             {
-                *votes.entry(own).or_default().entry(speaker).or_default() += 1;
+                *votes.entry(role_person).or_default().entry(speaker).or_default() += 1;
             }
         }
         if votes.is_empty() {
@@ -64,13 +64,13 @@ impl Dialogue<'_> {
             .flat_map(|(a, b)| [(a, b), (b, a)])
             .collect();
         let mut pairs = Vec::new();
-        for (own, speakers) in votes {
-            let Some(person) = strong_majority(speakers).filter(|&person| person != own) else { continue };
-            if self.cast[person].role || apart.contains(&(own, person)) {
+        for (role_person, speakers) in votes {
+            let Some(person) = strong_majority(speakers).filter(|&person| person != role_person) else { continue };
+            if self.cast[person].role || apart.contains(&(role_person, person)) {
                 continue;
             }
             let name = |person: usize| people.iter().position(|of| *of == Some(person));
-            pairs.extend(name(person).zip(name(own)));
+            pairs.extend(name(person).zip(name(role_person)));
         }
         pairs
     }
@@ -78,19 +78,19 @@ impl Dialogue<'_> {
     /// Returns pairs of names that belong to one person: a character addressed by the first answers under the second.
     fn linked_names(&self, decisions: &[SpeakerDecision]) -> Vec<(usize, usize)> {
         let mut votes: BTreeMap<usize, BTreeMap<usize, u32>> = BTreeMap::new();
-        for (i, called) in self.called.iter().enumerate() {
-            let Some(next) = self.turns.get(i + 1).filter(|next| !next.fresh) else { continue };
+        for (i, vocatives) in self.vocatives.iter().enumerate() {
+            let Some(next) = self.turns.get(i + 1).filter(|next| !next.starts_conversation) else { continue };
             let SpeakerCue::Named(answers) = next.cue else { continue };
             if decisions[i].speaker == Some(answers) {
                 continue;
             }
-            for &(name, person) in called {
+            for &(name, person) in vocatives {
                 if person != answers {
                     *votes.entry(name).or_default().entry(answers).or_default() += 1;
                 }
             }
         }
-        let mut links = self.same.clone();
+        let mut links = self.same_person_names.clone();
         let genders = self.genders();
         for (name, answers) in votes {
             let total: u32 = answers.values().sum();
@@ -102,26 +102,27 @@ impl Dialogue<'_> {
             if self.cast[person].role || count * 2 <= total {
                 continue;
             }
-            let Some(own) = self.names.people[name] else { continue };
-            let apart = matches!(
-                (genders[own], genders[person]),
+            let Some(addressee) = self.names.people[name] else { continue };
+            let genders_differ = matches!(
+                (genders[addressee], genders[person]),
                 (Gender::Female, Gender::Male) | (Gender::Male, Gender::Female)
             );
             // A name with speech of its own is another person's, unless the two names share a word.
-            let spoken: u32 = self.turns.iter().map(|turn| u32::from(turn.cue == SpeakerCue::Named(own))).sum();
-            let kindred = self.shares_word(name, person);
-            let family = self.names.list[name].title.is_some_and(|title| {
-                self.book.words[title as usize].class & TITLE_GIVEN == 0 || self.is_married(own) == Some(false)
+            let tagged_turns: u32 =
+                self.turns.iter().map(|turn| u32::from(turn.cue == SpeakerCue::Named(addressee))).sum();
+            let shares_word = self.shares_word(name, person);
+            let has_family_title = self.names.list[name].title.is_some_and(|title| {
+                self.book.words[title as usize].class & TITLE_GIVEN == 0 || self.is_married(addressee) == Some(false)
             });
-            if self.is_married(own) != self.is_married(person)
-                && self.is_married(own).is_some()
+            if self.is_married(addressee) != self.is_married(person)
+                && self.is_married(addressee).is_some()
                 && self.is_married(person).is_some()
             {
                 continue;
             }
-            if !apart
-                && (kindred && spoken <= count && (!family || spoken == 0)
-                    || spoken == 0 && count > 2 && count * 4 > total * 3)
+            if !genders_differ
+                && (shares_word && tagged_turns <= count && (!has_family_title || tagged_turns == 0)
+                    || tagged_turns == 0 && count > 2 && count * 4 > total * 3)
             {
                 let other = (0..self.names.list.len())
                     .filter(|&other| self.names.people[other] == Some(person))
@@ -144,12 +145,15 @@ impl Dialogue<'_> {
 
     /// Whether a name shares a word, or a short form of one, with a name of a character.
     fn shares_word(&self, name: usize, person: usize) -> bool {
-        let own = &self.names.list[name].words;
+        let name_words = &self.names.list[name].words;
         self.names.list.iter().zip(&self.names.people).filter(|(_, of)| **of == Some(person)).any(|(other, _)| {
             other.words.iter().any(|word| {
-                own.iter().any(|mine| {
-                    word == mine
-                        || may_shorten(&self.book.words[*mine as usize].text, &self.book.words[*word as usize].text)
+                name_words.iter().any(|name_word| {
+                    word == name_word
+                        || may_shorten(
+                            &self.book.words[*name_word as usize].text,
+                            &self.book.words[*word as usize].text,
+                        )
                 })
             })
         })
@@ -159,19 +163,19 @@ impl Dialogue<'_> {
     fn learn_roles(&self, decisions: &[SpeakerDecision]) -> BTreeMap<String, usize> {
         let mut votes: BTreeMap<usize, BTreeMap<usize, u32>> = BTreeMap::new();
         for (turn, decision) in self.turns.iter().zip(decisions) {
-            if let (SpeakerCue::Role(_, own), Some(speaker)) = (turn.cue, decision.speaker)
-                && self.cast[own].role
-                && self.cast[own].known_character.is_none()
+            if let (SpeakerCue::Role(_, role_person), Some(speaker)) = (turn.cue, decision.speaker)
+                && self.cast[role_person].role
+                && self.cast[role_person].known_character.is_none()
             {
-                *votes.entry(own).or_default().entry(speaker).or_default() += 1;
+                *votes.entry(role_person).or_default().entry(speaker).or_default() += 1;
             }
         }
         let mut learnt = BTreeMap::new();
-        for (own, speakers) in votes {
-            let Some(person) = strong_majority(speakers).filter(|&person| person != own) else { continue };
+        for (role_person, speakers) in votes {
+            let Some(person) = strong_majority(speakers).filter(|&person| person != role_person) else { continue };
             // `his wife` can mean any wife in the book, and `the boy` any boy.
             if let Some(name) = self.names.people.iter().position(|of| *of == Some(person)) {
-                let definite = self.cast[own].forms.keys().filter(|form| form.starts_with("the "));
+                let definite = self.cast[role_person].forms.keys().filter(|form| form.starts_with("the "));
                 let phrases = definite.filter(|form| !ENGLISH.is(form.rsplit(' ').next().unwrap_or_default(), GENERIC));
                 learnt.extend(phrases.map(|form| (form.clone(), name)));
             }
@@ -180,13 +184,13 @@ impl Dialogue<'_> {
     }
 
     /// Adds the role phrases whose speakers state their own name, if all state the same one.
-    fn given_names(&self, mut learnt: BTreeMap<String, usize>) -> BTreeMap<String, usize> {
-        let mut given: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
+    fn add_stated_names(&self, mut learnt: BTreeMap<String, usize>) -> BTreeMap<String, usize> {
+        let mut stated: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
         for introduction in self.named_in_speech().into_iter().filter(|introduction| !introduction.is_passing()) {
-            given.entry(introduction.phrase).or_default().insert(introduction.person);
+            stated.entry(introduction.phrase).or_default().insert(introduction.person);
         }
         for (phrase, people) in
-            given.into_iter().filter(|(phrase, people)| people.len() == 1 && phrase.starts_with("the "))
+            stated.into_iter().filter(|(phrase, people)| people.len() == 1 && phrase.starts_with("the "))
         {
             let name = self.names.people.iter().position(|of| of.is_some_and(|person| people.contains(&person)));
             if let Some(name) = name {
@@ -200,11 +204,11 @@ impl Dialogue<'_> {
     fn relative_speakers(&self, decisions: &[SpeakerDecision]) -> BTreeMap<String, Vec<(usize, f32)>> {
         let mut votes: BTreeMap<&str, BTreeMap<usize, u16>> = BTreeMap::new();
         for (turn, decision) in self.turns.iter().zip(decisions) {
-            let (SpeakerCue::Role(_, own), Some(speaker)) = (turn.cue, decision.speaker) else { continue };
-            let Some(noun) = self.cast[own].forms.keys().next().and_then(|form| form.rsplit(' ').next()) else {
+            let (SpeakerCue::Role(_, role_person), Some(speaker)) = (turn.cue, decision.speaker) else { continue };
+            let Some(noun) = self.cast[role_person].forms.keys().next().and_then(|form| form.rsplit(' ').next()) else {
                 continue;
             };
-            if self.cast[own].role && ENGLISH.is(noun, KIN) && !self.cast[speaker].role {
+            if self.cast[role_person].role && ENGLISH.is(noun, KIN) && !self.cast[speaker].role {
                 *votes.entry(noun).or_default().entry(speaker).or_default() += 1;
             }
         }

@@ -1,7 +1,6 @@
 //! English dialogue: the turns of a book with the evidence for the speaker of each.
 
 mod addressees;
-pub(super) mod evidence;
 mod introductions;
 mod kinship;
 mod learned_names;
@@ -13,7 +12,7 @@ mod turns;
 
 use std::collections::BTreeMap;
 
-use self::evidence::DialogueEvidence;
+use super::dialogue_evidence::DialogueEvidence;
 use super::names::{Mention, Names};
 use super::tokens::Tokens;
 use crate::attribution::Paragraph;
@@ -36,16 +35,16 @@ pub(super) struct Dialogue<'a> {
     /// Role phrases, each with the character that it means if no named one fits.
     roles: BTreeMap<String, usize>,
     /// Role phrases that the text links to a name, each with that character.
-    known: BTreeMap<String, usize>,
+    linked_roles: BTreeMap<String, usize>,
     /// Pairs of names that the narration shows to be one person's.
-    same: Vec<(usize, usize)>,
+    same_person_names: Vec<(usize, usize)>,
     /// Mentions of characters by a role that occurs with a speech verb.
     pub(super) role_mentions: Vec<Mention>,
     /// The surname of each character that has one.
     surnames: BTreeMap<usize, u32>,
     pub(super) turns: Vec<Turn>,
     /// By turn: the names called in it, as (name, character).
-    called: Vec<Vec<(usize, usize)>>,
+    vocatives: Vec<Vec<(usize, usize)>>,
     /// By quotation: an action of the speaker beside it.
     actions: BTreeMap<usize, String>,
 }

@@ -8,18 +8,18 @@ use crate::attribution::english::tokens::{NONE, Tokens};
 use crate::attribution::speakers::{SpeakerCue, SpeakerDecision, Turn};
 
 /// Number of answers to a name that one explicit statement of it is worth.
-const STATED: u32 = 4;
+const STATEMENT_VOTES: u32 = 4;
 
-/// Returns the names that the narrator answers to, the most certain first. `own` is the narrator's character; `heard`
+/// Returns the names that the narrator answers to, the most certain first. `narrator` is the narrator's character; `mentions_in`
 /// returns the mentions in a turn.
 pub(super) fn narrator_names<'a>(
     book: &Tokens,
     names: &Names,
     turns: &[Turn],
-    called: &[Vec<(usize, usize)>],
+    vocatives: &[Vec<(usize, usize)>],
     decisions: &[SpeakerDecision],
-    own: usize,
-    heard: impl Fn(usize) -> &'a [Mention],
+    narrator: usize,
+    mentions_in: impl Fn(usize) -> &'a [Mention],
 ) -> Vec<usize> {
     let mut votes: BTreeMap<usize, u32> = BTreeMap::new();
     let mut tagged: BTreeMap<usize, u32> = BTreeMap::new();
@@ -28,27 +28,27 @@ pub(super) fn narrator_names<'a>(
             *tagged.entry(person).or_default() += 1;
         }
     }
-    let speaks = |i: usize| decisions.get(i).is_some_and(|decision| decision.speaker == Some(own));
-    for (i, called) in called.iter().enumerate() {
-        let answered = turns.get(i + 1).is_some_and(|next| !next.fresh) && speaks(i + 1);
-        let answering = i > 0 && !turns[i].fresh && speaks(i - 1);
+    let speaks = |i: usize| decisions.get(i).is_some_and(|decision| decision.speaker == Some(narrator));
+    for (i, vocatives) in vocatives.iter().enumerate() {
+        let answered = turns.get(i + 1).is_some_and(|next| !next.starts_conversation) && speaks(i + 1);
+        let answering = i > 0 && !turns[i].starts_conversation && speaks(i - 1);
         if speaks(i) {
             // `“I am Hale,” I said.`
-            if turns[i].cue == SpeakerCue::Named(own) {
-                let given = heard(i).iter().filter(|mention| states_own_name(book, mention));
-                given.for_each(|mention| *votes.entry(mention.name).or_default() += STATED);
+            if turns[i].cue == SpeakerCue::Named(narrator) {
+                let stated = mentions_in(i).iter().filter(|mention| states_own_name(book, mention));
+                stated.for_each(|mention| *votes.entry(mention.name).or_default() += STATEMENT_VOTES);
             }
             continue;
         }
         if !answered && !answering {
             continue;
         }
-        for &(name, _) in called {
+        for &(name, _) in vocatives {
             *votes.entry(name).or_default() += u32::from(answered) + u32::from(answering);
         }
         if answered {
-            let told = heard(i).iter().filter(|mention| is_told_own_name(book, mention));
-            told.for_each(|mention| *votes.entry(mention.name).or_default() += STATED);
+            let addressed = mentions_in(i).iter().filter(|mention| is_told_own_name(book, mention));
+            addressed.for_each(|mention| *votes.entry(mention.name).or_default() += STATEMENT_VOTES);
         }
     }
     for mention in &names.mentions {
@@ -56,18 +56,19 @@ pub(super) fn narrator_names<'a>(
             && names.people[mention.name].is_some()
             && states_own_name(book, mention)
         {
-            *votes.entry(mention.name).or_default() += STATED;
+            *votes.entry(mention.name).or_default() += STATEMENT_VOTES;
         }
     }
     // A name used by the narration is another character's.
     let mut people: BTreeMap<usize, u32> = BTreeMap::new();
     votes.retain(|&name, count| {
         let Some(person) = names.people[name] else { return false };
-        let told = tagged.get(&person).copied().unwrap_or(0) * 4 > *count || names.list[name].speech * 4 > *count;
-        if !told {
+        let is_narrated =
+            tagged.get(&person).copied().unwrap_or(0) * 4 > *count || names.list[name].speech * 4 > *count;
+        if !is_narrated {
             *people.entry(person).or_default() += *count;
         }
-        !told
+        !is_narrated
     });
     let Some((&best, &most)) = people.iter().max_by_key(|&(&person, &count)| (count, std::cmp::Reverse(person))) else {
         return Vec::new();

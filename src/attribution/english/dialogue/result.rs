@@ -16,10 +16,10 @@ impl Dialogue<'_> {
             if to <= at + 1 || to - at > 30 || self.book.list[to - 1].mark() != '.' {
                 continue;
             }
-            let whole = self.chars[self.spans[first + k - pieces.0].end - 1] != ',';
+            let ends_sentence = self.chars[self.spans[first + k - pieces.0].end - 1] != ',';
             let opens = self.book.list[at].capital();
-            let speech = matches!(tag_after_speech(self.book, self.names, at, to, false), Some(Tag::Says(_)));
-            if whole && opens && !speech && first + k - pieces.0 < end {
+            let speech = matches!(tag_after_speech(self.book, self.names, at, to, false), Some(Tag::Speech(_)));
+            if ends_sentence && opens && !speech && first + k - pieces.0 < end {
                 let (from, until) = (self.book.list[at].start(), self.book.end(to - 1));
                 self.actions.insert(first + k - pieces.0, flatten(&self.chars[from..until]));
             }

@@ -17,7 +17,7 @@ use crate::attribution::words::english::{ANIMAL, DETERMINER, ENGLISH, GENERIC, K
 pub(super) const ROLE_ONLY: usize = usize::MAX;
 
 impl Dialogue<'_> {
-    /// Returns the role phrases that the text links to a character: `Hale, the old clerk`; `Hale, who was a clerk`;
+    /// Returns the role phrases that the text links to a character: `Hale, the old clerk`; `Hale, apposed was a clerk`;
     /// `Captain Hale` for `the captain`. Also returns pairs of names of which one is a capitalised role of the other.
     pub(super) fn appositions(&self) -> (BTreeMap<String, usize>, Vec<(usize, usize)>) {
         let mut votes: BTreeMap<String, BTreeMap<usize, u32>> = BTreeMap::new();
@@ -62,13 +62,13 @@ impl Dialogue<'_> {
             if !comma && !copula || comma && listed || book.class(at) & DETERMINER == 0 {
                 continue;
             }
-            let Some((who, after)) = noun_phrase(book, self.names, at, book.list.len()) else { continue };
+            let Some((apposed, after)) = noun_phrase(book, self.names, at, book.list.len()) else { continue };
             let ends =
                 book.list.get(after).is_none_or(|token| token.word() == NONE || copula || book.text(after) == "who");
             if !ends || book.list[after - 1].quote != NONE {
                 continue;
             }
-            match who {
+            match apposed {
                 // `the boy` may mean any boy of the book.
                 NounPhrase::Role(phrase, _, false)
                     if !ENGLISH.is(phrase.rsplit(' ').next().unwrap_or_default(), GENERIC | ANIMAL | KIN) =>
@@ -91,14 +91,14 @@ impl Dialogue<'_> {
             .into_iter()
             .filter_map(|(role, people)| {
                 let person = clear_majority(people)?;
-                let name = self.names.people.iter().position(|own| *own == Some(person))?;
+                let name = self.names.people.iter().position(|owner| *owner == Some(person))?;
                 (self.names.people[role] != Some(person)).then_some((name, role))
             })
             .collect();
         (known, pairs)
     }
 
-    /// Returns the role that a name is given to: `the boy they called Hale`, `a clerk named Hale`, `the clerk, Mr.
+    /// Returns the role that a name is given to: `the boy they vocatives Hale`, `a clerk named Hale`, `the clerk, Mr.
     /// Hale;`.
     fn role_given_name(&self, mention: &Mention) -> Option<String> {
         let book = self.book;
@@ -108,9 +108,9 @@ impl Dialogue<'_> {
             let listed = mark == ',' && book.text(mention.end + 1) == "and";
             let closed = matches!(mark, ',' | ';' | '.' | ')') && !listed && !mention.possessive;
             return (comma.saturating_sub(5)..comma).filter(|_| closed).find_map(|at| {
-                let own = book.text(at) == "the" || book.class(at) & POSSESSIVE != 0;
+                let is_definite = book.text(at) == "the" || book.class(at) & POSSESSIVE != 0;
                 let listed = at > 0 && (book.list[at - 1].mark() == ',' || book.text(at - 1) == "and");
-                match noun_phrase(book, self.names, at, comma).filter(|_| own && !listed)? {
+                match noun_phrase(book, self.names, at, comma).filter(|_| is_definite && !listed)? {
                     (NounPhrase::Role(phrase, _, _), end) if end == comma && is_specific_role(&phrase) => Some(phrase),
                     _ => None,
                 }
@@ -126,15 +126,15 @@ impl Dialogue<'_> {
 
     /// Returns the character for a role phrase: the one linked to it, else one known only by the role.
     pub(super) fn role(&mut self, phrase: &str, gender: Gender) -> usize {
-        if let Some(&person) = self.known.get(phrase) {
+        if let Some(&person) = self.linked_roles.get(phrase) {
             self.cast[person].add(phrase, 1);
             return person;
         }
         let cast = &mut self.cast;
         let person = *self.roles.entry(phrase.to_owned()).or_insert_with(|| {
-            let fixed = (gender != Gender::Unknown).then_some(gender);
+            let known_gender = (gender != Gender::Unknown).then_some(gender);
             let name = (phrase == "I").then(|| "the narrator".to_owned());
-            cast.push(CharacterDraft { role: true, fixed, name, ..CharacterDraft::default() });
+            cast.push(CharacterDraft { role: true, known_gender, name, ..CharacterDraft::default() });
             cast.len() - 1
         });
         self.cast[person].add(phrase, 1);
@@ -146,7 +146,7 @@ impl Dialogue<'_> {
         if !ENGLISH.is(noun, TITLE) {
             return None;
         }
-        let before = self.names.between(0, self.book.from(before));
+        let before = self.names.between(0, self.book.first_token_from(before));
         let recent = before[before.len().saturating_sub(150)..].iter().rev();
         let bears = |mention: &&Mention| {
             let title = mention.person.and(self.names.list[mention.name].title);
@@ -162,7 +162,7 @@ impl Dialogue<'_> {
 
     /// Returns the phrases for characters that have no name.
     pub(super) fn role_phrases(&self) -> BTreeSet<String> {
-        self.roles.keys().chain(self.known.keys()).filter(|phrase| is_specific_role(phrase)).cloned().collect()
+        self.roles.keys().chain(self.linked_roles.keys()).filter(|phrase| is_specific_role(phrase)).cloned().collect()
     }
 
     /// Adds the mentions in narration of roles that occur with a speech verb.
@@ -184,7 +184,7 @@ impl Dialogue<'_> {
                 continue;
             }
             let person = self.role(&phrase, gender);
-            let position = sentence_position(self.book, at, self.book.opening(at), last);
+            let position = sentence_position(self.book, at, self.book.sentence_start(at), last);
             last = Some((end, position));
             let possessive = self.book.text(end - 1).ends_with("'s");
             let (vocative, person) = (false, Some(person));

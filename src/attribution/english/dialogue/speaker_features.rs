@@ -13,89 +13,92 @@ use crate::attribution::quotations::span::Span;
 use crate::attribution::speakers::{SpeakerCue, Turn};
 
 /// Factor for names in the preceding narration if the tag is a pronoun rather than missing.
-const PRONOUN: f32 = 1.6;
+const PRONOUN_FACTOR: f32 = 1.6;
 
 /// Maximum narration in tokens between two turns of one conversation.
-const APART: usize = 300;
+const MAX_NARRATION_GAP: usize = 300;
 
 /// Penalty for characters that only dialogue mentions.
-const HEARSAY: f32 = 1.5;
+const HEARSAY_PENALTY: f32 = 1.5;
 
 /// Score for the last subject in the narration if the tag is a pronoun.
-const FOCUS: f32 = 2.5;
+const LAST_SUBJECT_SCORE: f32 = 2.5;
 
 /// Score for a character addressed in the turn before, and for one who was asked a question.
-const CALLED: f32 = 1.6;
+const ADDRESSED_SCORE: f32 = 1.6;
 
-pub(super) const ASKED: f32 = 2.4;
+pub(super) const QUESTION_SCORE: f32 = 2.4;
 
 /// Alternation score of a turn without a tag, after a vocative to a third person and to one of the two speakers.
-const CALLED_IN: f32 = 0.0;
+const THIRD_PERSON_ALTERNATION: f32 = 0.0;
 
-const CALLED_BACK: f32 = 0.7;
+const PARTNER_ALTERNATION: f32 = 0.7;
 
 /// Maximum distance in characters to narration that shows a character to be present.
-const LATELY: usize = 1500;
+const MAX_PRESENCE_DISTANCE: usize = 1500;
 
 /// Score for a character who is named as a speaker a few turns away, and the maximum distance in turns.
-const NEAR: f32 = 0.8;
+const NEARBY_SPEAKER_SCORE: f32 = 0.8;
 
-const HEARD: usize = 10;
+const MAX_TURN_DISTANCE: usize = 10;
 
 impl<'a> Dialogue<'a> {
     /// Scores the context before a turn: the previous turn, the narration since, a border.
     pub(super) fn score_context(&self, turn: &mut Turn, paragraph: usize, start: usize, passages: &[Passage]) {
         let from = self.spans[turn.first].outer_start;
         let Some(last) = self.turns.last() else {
-            turn.begin();
+            turn.start_conversation();
             self.score_opening(turn, paragraph, from);
             return;
         };
         let last_span = self.spans[last.end - 1];
         let between = paragraph - last_span.paragraph;
         if between == 0 {
-            turn.same = -0.5;
-            turn.alternate = 0.5;
+            turn.repeat_score = -0.5;
+            turn.alternation_score = 0.5;
         } else {
             let border = self.paragraphs[last_span.paragraph..paragraph].iter().any(|paragraph| paragraph.border);
             let narration = self.book.starts[paragraph] - self.book.starts[last_span.paragraph + 1];
-            turn.fresh = border || narration > APART || between > 6;
+            turn.starts_conversation = border || narration > MAX_NARRATION_GAP || between > 6;
             if between > 1 {
-                turn.same = -1.0;
-                turn.alternate = 0.5;
+                turn.repeat_score = -1.0;
+                turn.alternation_score = 0.5;
             } else if start == 0 && passages[0].1 > passages[0].0 {
-                turn.same = -1.5;
+                turn.repeat_score = -1.5;
             }
             // A song interrupts the dialogue; its singer is often the previous speaker.
-            let sung =
+            let is_song =
                 self.spans.get(turn.first + 1).is_some_and(|next| next.continues && next.start == next.outer_start);
-            if sung {
-                (turn.same, turn.alternate) = (2.0, 0.0);
+            if is_song {
+                (turn.repeat_score, turn.alternation_score) = (2.0, 0.0);
             }
-            if turn.fresh {
-                turn.begin();
+            if turn.starts_conversation {
+                turn.start_conversation();
                 self.score_opening(turn, paragraph, from);
                 return;
             }
         }
         // A character who was addressed is likely to answer.
-        if let Some(called) = self.called.last() {
+        if let Some(vocatives) = self.vocatives.last() {
             let asked = self.chars[self.spans[last.end - 1].end - 1] == '?';
             // After a final vocative, alternation says little: it may have brought in a third speaker.
-            let decides = turn.cue == SpeakerCue::None && self.ends_on_call(last_span);
+            let decides = turn.cue == SpeakerCue::None && self.ends_in_vocative(last_span);
             let named = |turn: &Turn| if let SpeakerCue::Named(person) = turn.cue { Some(person) } else { None };
             let two: BTreeSet<usize> = self.turns.iter().rev().take(4).filter_map(named).collect();
-            let is_third = called.last().is_some_and(|&(_, person)| {
+            let is_third = vocatives.last().is_some_and(|&(_, person)| {
                 two.len() > 1 && !two.contains(&person) && self.recently_mentioned(person, from)
             });
-            let turns = turn.alternate - if is_third { CALLED_IN } else { CALLED_BACK };
-            turn.alternate -= if decides { turns } else { 0.0 };
-            for &(_, person) in called.iter().take(3) {
-                turn.weights.push((person, (if asked { ASKED } else { CALLED }) + if decides { turns } else { 0.0 }));
+            let turns = turn.alternation_score - if is_third { THIRD_PERSON_ALTERNATION } else { PARTNER_ALTERNATION };
+            turn.alternation_score -= if decides { turns } else { 0.0 };
+            for &(_, person) in vocatives.iter().take(3) {
+                turn.weights.push((
+                    person,
+                    (if asked { QUESTION_SCORE } else { ADDRESSED_SCORE }) + if decides { turns } else { 0.0 },
+                ));
             }
         }
-        let share = if matches!(turn.cue, SpeakerCue::Pronoun(_)) { PRONOUN } else { 1.0 };
-        self.score_narration(turn, last_span.outer_end, from, share);
+        let factor = if matches!(turn.cue, SpeakerCue::Pronoun(_)) { PRONOUN_FACTOR } else { 1.0 };
+        self.score_narration(turn, last_span.outer_end, from, factor);
     }
 
     /// Scores the characters named in the paragraphs before the start of a conversation.
@@ -104,18 +107,21 @@ impl<'a> Dialogue<'a> {
         while since > 0 && paragraph - since < 6 && !self.paragraphs[since - 1].border {
             since -= 1;
         }
-        let share = if matches!(turn.cue, SpeakerCue::Pronoun(_)) { PRONOUN } else { 0.8 };
-        self.score_narration(turn, self.paragraphs[since].start as usize, from, share);
+        let factor = if matches!(turn.cue, SpeakerCue::Pronoun(_)) { PRONOUN_FACTOR } else { 0.8 };
+        self.score_narration(turn, self.paragraphs[since].start as usize, from, factor);
     }
 
     /// Scores the characters named between two offsets: recent mentions and subjects score higher.
-    fn score_narration(&self, turn: &mut Turn, start: usize, end: usize, share: f32) {
+    fn score_narration(&self, turn: &mut Turn, start: usize, end: usize, factor: f32) {
         let mut weights: BTreeMap<usize, f32> = BTreeMap::new();
-        let (from, to) = (self.book.from(start), self.book.from(end));
+        let (from, to) = (self.book.first_token_from(start), self.book.first_token_from(end));
         for (age, mention) in self.latest_mentions(from, to).enumerate().take(24) {
             let token = self.book.list[mention.first];
             let Some(person) = mention.person else { continue };
-            if !self.evidence.read && mention.name != ROLE_ONLY && self.names.is_role(self.book, mention.name) {
+            if !self.evidence.first_pass_done
+                && mention.name != ROLE_ONLY
+                && self.names.is_role(self.book, mention.name)
+            {
                 continue;
             }
             #[expect(clippy::cast_precision_loss, reason = "at most 24")]
@@ -128,11 +134,14 @@ impl<'a> Dialogue<'a> {
                 (true, false, SentencePosition::Object) => 0.6,
             };
             let entry = weights.entry(person).or_default();
-            *entry = entry.max(weight * fade * share);
+            *entry = entry.max(weight * fade * factor);
         }
         turn.weights.extend(weights);
         if let Some((person, position)) = self.pronoun_focus(turn, self.latest_mentions(from, to)) {
-            turn.weights.push((person, if position == SentencePosition::Main { FOCUS } else { FOCUS * 0.5 }));
+            turn.weights.push((
+                person,
+                if position == SentencePosition::Main { LAST_SUBJECT_SCORE } else { LAST_SUBJECT_SCORE * 0.5 },
+            ));
         }
     }
 
@@ -144,7 +153,7 @@ impl<'a> Dialogue<'a> {
     ) -> Option<(usize, SentencePosition)> {
         let gender = match turn.cue {
             SpeakerCue::Pronoun(gender) => gender,
-            SpeakerCue::None => turn.acts,
+            SpeakerCue::None => turn.actor_gender,
             _ => Gender::Unknown,
         };
         if gender == Gender::Unknown {
@@ -186,14 +195,19 @@ impl<'a> Dialogue<'a> {
             // `later` is the later of two adjacent turns; a conversation ends before a fresh turn.
             let turns = &self.turns;
             for (near, (other, _)) in before
-                .take(HEARD)
-                .take_while(|&(_, later)| !turns[later].fresh)
+                .take(MAX_TURN_DISTANCE)
+                .take_while(|&(_, later)| !turns[later].starts_conversation)
                 .enumerate()
-                .chain(behind.take(HEARD).take_while(|&(_, later)| !turns[later].fresh).enumerate())
+                .chain(
+                    behind
+                        .take(MAX_TURN_DISTANCE)
+                        .take_while(|&(_, later)| !turns[later].starts_conversation)
+                        .enumerate(),
+                )
             {
                 if let SpeakerCue::Named(person) = turns[other].cue {
                     let entry = best.entry(person).or_default();
-                    *entry = entry.max(if near < 3 { NEAR } else { NEAR * 0.5 });
+                    *entry = entry.max(if near < 3 { NEARBY_SPEAKER_SCORE } else { NEARBY_SPEAKER_SCORE * 0.5 });
                 }
             }
             self.turns[at].weights.extend(best);
@@ -214,20 +228,20 @@ impl<'a> Dialogue<'a> {
             }
         }
         // An addressee who was recently mentioned in narration is present.
-        let here: Vec<Vec<usize>> = (0..self.turns.len()).map(|turn| self.addressees_present(turn)).collect();
-        for (turn, here) in self.turns.iter_mut().zip(here) {
+        let present: Vec<Vec<usize>> = (0..self.turns.len()).map(|turn| self.addressees_present(turn)).collect();
+        for (turn, present) in self.turns.iter_mut().zip(present) {
             let people: BTreeSet<usize> = turn.weights.iter().map(|(person, _)| person).collect();
             turn.weights.extend(
                 people
                     .into_iter()
-                    .filter(|&person| known[person] < 3 && !self.cast[person].role && !here.contains(&person))
-                    .map(|person| (person, -HEARSAY)),
+                    .filter(|&person| known[person] < 3 && !self.cast[person].role && !present.contains(&person))
+                    .map(|person| (person, -HEARSAY_PENALTY)),
             );
         }
     }
 
-    /// Whether speech ends in a vocative: `Come here, Dorcas.`
-    fn ends_on_call(&self, span: Span) -> bool {
+    /// Whether speech ends in a vocative: `Come present, Dorcas.`
+    fn ends_in_vocative(&self, span: Span) -> bool {
         self.mentions(span.start, span.end).last().is_some_and(|mention| {
             let end = self.book.end(mention.end - 1);
             mention.vocative
@@ -238,10 +252,10 @@ impl<'a> Dialogue<'a> {
 
     /// Returns the characters addressed in the previous turn that the narration has recently mentioned.
     fn addressees_present(&self, turn: usize) -> Vec<usize> {
-        let Some(called) = turn.checked_sub(1).map(|before| &self.called[before]) else { return Vec::new() };
+        let Some(vocatives) = turn.checked_sub(1).map(|before| &self.vocatives[before]) else { return Vec::new() };
         let end = self.spans[self.turns[turn].first].outer_start;
-        let fresh = self.turns[turn].fresh;
-        called
+        let fresh = self.turns[turn].starts_conversation;
+        vocatives
             .iter()
             .map(|&(_, person)| person)
             .filter(|&person| !fresh && self.recently_mentioned(person, end))
@@ -250,12 +264,13 @@ impl<'a> Dialogue<'a> {
 
     /// Whether the narration mentions a character shortly before an offset.
     fn recently_mentioned(&self, person: usize, end: usize) -> bool {
-        let told = |mention: &Mention| mention.person == Some(person) && self.book.list[mention.first].quote == NONE;
-        self.mentions(end.saturating_sub(LATELY), end).iter().any(told)
+        let is_narrated =
+            |mention: &Mention| mention.person == Some(person) && self.book.list[mention.first].quote == NONE;
+        self.mentions(end.saturating_sub(MAX_PRESENCE_DISTANCE), end).iter().any(is_narrated)
     }
 
     /// Returns the mentions that begin between two offsets.
     pub(in crate::attribution::english) fn mentions(&self, start: usize, end: usize) -> &'a [Mention] {
-        self.names.between(self.book.from(start), self.book.from(end))
+        self.names.between(self.book.first_token_from(start), self.book.first_token_from(end))
     }
 }

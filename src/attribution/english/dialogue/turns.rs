@@ -2,21 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use super::evidence::DialogueEvidence;
 use super::{Dialogue, Passage};
+use crate::attribution::english::dialogue_evidence::DialogueEvidence;
 use crate::attribution::english::names::Names;
 use crate::attribution::english::noun_phrases::NounPhrase;
 use crate::attribution::english::speech_tags::{Tag, tag_after_speech, tag_before_speech};
 use crate::attribution::english::tokens::{NONE, Tokens};
 use crate::attribution::known_characters::KnownCharacters;
-use crate::attribution::people::{CharacterDraft, SURE};
+use crate::attribution::people::{CERTAIN_SCORE, CharacterDraft};
 use crate::attribution::quotations::span::Span;
 use crate::attribution::speakers::{SpeakerCue, Turn, Weights};
 use crate::attribution::words::english::TITLE_GIVEN;
 use crate::attribution::{Gender, Paragraph};
 
 /// Score for a specific role (`the clerk`) to be a character of its own.
-const SPECIFIC: f32 = 4.0;
+const SPECIFIC_ROLE_SCORE: f32 = 4.0;
 
 impl<'a> Dialogue<'a> {
     /// Builds the turns of a book.
@@ -29,7 +29,7 @@ impl<'a> Dialogue<'a> {
         names: &'a Names,
         cast: Vec<CharacterDraft>,
         evidence: DialogueEvidence,
-        given: &KnownCharacters,
+        known_characters: &KnownCharacters,
     ) -> Self {
         let mut dialogue = Self {
             chars,
@@ -40,29 +40,29 @@ impl<'a> Dialogue<'a> {
             cast,
             evidence,
             roles: BTreeMap::new(),
-            known: BTreeMap::new(),
-            same: Vec::new(),
+            linked_roles: BTreeMap::new(),
+            same_person_names: Vec::new(),
             role_mentions: Vec::new(),
             surnames: BTreeMap::new(),
             turns: Vec::new(),
-            called: Vec::new(),
+            vocatives: Vec::new(),
             actions: BTreeMap::new(),
         };
-        (dialogue.known, dialogue.same) = dialogue.appositions();
-        dialogue.roles = given.roles(&mut dialogue.cast);
+        (dialogue.linked_roles, dialogue.same_person_names) = dialogue.appositions();
+        dialogue.roles = known_characters.roles(&mut dialogue.cast);
         for (phrase, &name) in &dialogue.evidence.roles {
             if let Some(person) = names.people[name] {
-                dialogue.known.entry(phrase.clone()).or_insert(person);
+                dialogue.linked_roles.entry(phrase.clone()).or_insert(person);
             }
         }
-        dialogue.known.retain(|phrase, person| given.allows(phrase, &dialogue.cast[*person]));
+        dialogue.linked_roles.retain(|phrase, person| known_characters.allows(phrase, &dialogue.cast[*person]));
         if let Some(person) = dialogue.evidence.narrator.and_then(|name| names.people[name]) {
             dialogue.roles.entry("I".to_owned()).or_insert(person);
         }
         for (name, person) in names.list.iter().zip(&names.people) {
-            let given = name.words.len() < 2
+            let is_given_name = name.words.len() < 2
                 && name.title.is_none_or(|title| book.words[title as usize].class & TITLE_GIVEN != 0);
-            if let (Some(person), Some(&last), false) = (person, name.words.last(), given) {
+            if let (Some(person), Some(&last), false) = (person, name.words.last(), is_given_name) {
                 dialogue.surnames.entry(*person).or_insert(last);
             }
         }
@@ -79,7 +79,7 @@ impl<'a> Dialogue<'a> {
             }
             first = end;
         }
-        if dialogue.evidence.read {
+        if dialogue.evidence.first_pass_done {
             dialogue.score_presence();
             dialogue.score_hearsay();
         }
@@ -131,65 +131,66 @@ impl<'a> Dialogue<'a> {
     fn add_paragraph(&mut self, first: usize, end: usize) {
         let paragraph = self.spans[first].paragraph;
         let passages = self.passages(first, end);
-        let mut says: Vec<Option<NounPhrase>> = vec![None; end - first];
-        let mut acts: Vec<Option<NounPhrase>> = vec![None; end - first];
-        let mut used = false;
+        let mut speech_subjects: Vec<Option<NounPhrase>> = vec![None; end - first];
+        let mut action_subjects: Vec<Option<NounPhrase>> = vec![None; end - first];
+        let mut tag_used = false;
         for k in 0..end - first {
             let last = self.chars[self.spans[first + k].end - 1];
             let comma = last != '.';
-            if !used {
+            if !tag_used {
                 let (at, to) = passages[k];
                 let tag = if at == to && k == 0 {
                     self.narration_before(paragraph).and_then(|(at, to)| {
                         match tag_before_speech(self.book, self.names, at, to, false) {
-                            Some(Tag::Acts(_)) | None => None,
-                            says => says,
+                            Some(Tag::Action(_)) | None => None,
+                            speech_subjects => speech_subjects,
                         }
                     })
                 } else {
                     tag_before_speech(self.book, self.names, at, to, true)
                 };
                 match tag {
-                    Some(Tag::Says(who)) => says[k] = Some(who),
-                    Some(Tag::Acts(who)) => acts[k] = Some(who),
+                    Some(Tag::Speech(subject)) => speech_subjects[k] = Some(subject),
+                    Some(Tag::Action(subject)) => action_subjects[k] = Some(subject),
                     None => {}
                 }
             }
             let (at, to) = passages[k + 1];
-            used = false;
+            tag_used = false;
             match tag_after_speech(self.book, self.names, at, to, comma) {
-                Some(Tag::Says(who)) => {
+                Some(Tag::Speech(subject)) => {
                     // A sentence that introduces the next quotation belongs to that one.
                     let leads = !comma && k + 2 < passages.len() && self.book.list[to - 1].mark() == ',';
-                    if !leads || says[k].is_none() && k == 0 {
-                        says[k] = Some(who);
-                        used = true;
+                    if !leads || speech_subjects[k].is_none() && k == 0 {
+                        speech_subjects[k] = Some(subject);
+                        tag_used = true;
                     }
                 }
-                Some(Tag::Acts(who)) => {
-                    acts[k].get_or_insert(who);
+                Some(Tag::Action(subject)) => {
+                    action_subjects[k].get_or_insert(subject);
                 }
                 None => {}
             }
         }
         let mut start = 0;
         for k in 1..=end - first {
-            let parts = k == end - first || self.changes_speaker(&says[start..k], says[k].as_ref());
-            if parts {
-                self.add_turn(first, start, k, &says, &acts, &passages);
+            let is_boundary =
+                k == end - first || self.changes_speaker(&speech_subjects[start..k], speech_subjects[k].as_ref());
+            if is_boundary {
+                self.add_turn(first, start, k, &speech_subjects, &action_subjects, &passages);
                 start = k;
             }
         }
     }
 
     /// Whether a quotation has another speaker than those before it in the paragraph.
-    fn changes_speaker(&self, before: &[Option<NounPhrase>], now: Option<&NounPhrase>) -> bool {
-        let Some(now) = now else { return false };
-        let person = |who: &NounPhrase| match who {
+    fn changes_speaker(&self, before: &[Option<NounPhrase>], next: Option<&NounPhrase>) -> bool {
+        let Some(next) = next else { return false };
+        let person = |phrase: &NounPhrase| match phrase {
             NounPhrase::Name(name) => self.names.people[*name],
             _ => None,
         };
-        let gender = |who: &NounPhrase| match who {
+        let gender = |phrase: &NounPhrase| match phrase {
             NounPhrase::Name(name) => {
                 self.names.people[*name].map_or(Gender::Unknown, |person| self.cast[person].gender())
             }
@@ -197,13 +198,13 @@ impl<'a> Dialogue<'a> {
             NounPhrase::Narrator | NounPhrase::Several => Gender::Unknown,
         };
         before.iter().flatten().any(|before| {
-            let named = matches!((person(before), person(now)), (Some(a), Some(b)) if a != b);
-            let sexes = matches!(
-                (gender(before), gender(now)),
+            let name_changes = matches!((person(before), person(next)), (Some(a), Some(b)) if a != b);
+            let genders_differ = matches!(
+                (gender(before), gender(next)),
                 (Gender::Female, Gender::Male) | (Gender::Male, Gender::Female)
             );
-            let told = (*before == NounPhrase::Narrator) != (*now == NounPhrase::Narrator);
-            named || sexes || told
+            let narrator_changes = (*before == NounPhrase::Narrator) != (*next == NounPhrase::Narrator);
+            name_changes || genders_differ || narrator_changes
         })
     }
 
@@ -213,35 +214,35 @@ impl<'a> Dialogue<'a> {
         first: usize,
         start: usize,
         end: usize,
-        says: &[Option<NounPhrase>],
-        acts: &[Option<NounPhrase>],
+        speech_subjects: &[Option<NounPhrase>],
+        action_subjects: &[Option<NounPhrase>],
         passages: &[Passage],
     ) {
-        let cue = self.strongest_cue(&says[start..end]);
+        let cue = self.strongest_cue(&speech_subjects[start..end]);
         let span = self.spans[first + start];
         let paragraph = span.paragraph;
         let mut turn = Turn {
             first: first + start,
             end: first + end,
             cue,
-            acts: Gender::Unknown,
-            hears: Gender::Unknown,
+            actor_gender: Gender::Unknown,
+            addressee_gender: Gender::Unknown,
             weights: Weights::default(),
-            fresh: false,
-            same: -2.5,
-            alternate: 1.2,
+            starts_conversation: false,
+            repeat_score: -2.5,
+            alternation_score: 1.2,
         };
-        for who in acts[start..end].iter().flatten() {
-            match who {
+        for subject in action_subjects[start..end].iter().flatten() {
+            match subject {
                 NounPhrase::Name(name) => {
                     if let Some(person) = self.names.people[*name] {
                         turn.weights.push((person, 3.0));
                     }
                 }
                 NounPhrase::Narrator => turn.weights.push((self.role("I", Gender::Unknown), 3.0)),
-                NounPhrase::Pronoun(gender) if turn.cue == SpeakerCue::None => turn.acts = *gender,
+                NounPhrase::Pronoun(gender) if turn.cue == SpeakerCue::None => turn.actor_gender = *gender,
                 NounPhrase::Role(phrase, gender, kin) if turn.cue == SpeakerCue::None => {
-                    turn.acts = *gender;
+                    turn.actor_gender = *gender;
                     let own = if *kin { self.roles.get(phrase).copied() } else { Some(self.role(phrase, *gender)) };
                     turn.weights.extend(own.map(|own| (own, if *kin { 1.5 } else { 2.2 })));
                 }
@@ -250,13 +251,14 @@ impl<'a> Dialogue<'a> {
         }
         // `he said` never means the narrator.
         if let Some(&narrator) = self.roles.get("I")
-            && (matches!(turn.cue, SpeakerCue::Pronoun(_) | SpeakerCue::Role(..)) || turn.acts != Gender::Unknown)
+            && (matches!(turn.cue, SpeakerCue::Pronoun(_) | SpeakerCue::Role(..))
+                || turn.actor_gender != Gender::Unknown)
         {
             turn.weights.push((narrator, -8.0));
         }
         self.record_action(first + start, first + end, passages, (start, end));
-        for who in says[start..end].iter().chain(&acts[start..end]).flatten() {
-            if let NounPhrase::Role(phrase, _, false) = who
+        for subject in speech_subjects[start..end].iter().chain(&action_subjects[start..end]).flatten() {
+            if let NounPhrase::Role(phrase, _, false) = subject
                 && let Some(noun) = phrase.strip_prefix("the ")
                 && let Some(person) = self.titled(noun, span.outer_start).and_then(|mention| mention.person)
             {
@@ -265,24 +267,24 @@ impl<'a> Dialogue<'a> {
         }
         if let SpeakerCue::Role(_, person) = turn.cue {
             if !self.cast[person].role {
-                turn.weights.push((person, if self.evidence.read { 2.5 } else { 0.0 }));
-            } else if self.evidence.read && self.has_specific_role(person) {
-                turn.weights.push((person, SPECIFIC));
+                turn.weights.push((person, if self.evidence.first_pass_done { 2.5 } else { 0.0 }));
+            } else if self.evidence.first_pass_done && self.has_specific_role(person) {
+                turn.weights.push((person, SPECIFIC_ROLE_SCORE));
             }
         }
         if let SpeakerCue::Role(_, person) = turn.cue
             && self.cast[person].exclusive
         {
-            turn.weights.push((person, SURE));
+            turn.weights.push((person, CERTAIN_SCORE));
         }
-        for who in says[start..end].iter().flatten() {
-            if let NounPhrase::Role(phrase, gender, true) = who {
+        for subject in speech_subjects[start..end].iter().flatten() {
+            if let NounPhrase::Role(phrase, gender, true) = subject {
                 self.score_kin(&mut turn, phrase, *gender);
             }
         }
         // Names within a song are no evidence: it may be about its singer.
-        let sung = span.continues && span.start == span.outer_start;
-        let called = if sung { Vec::new() } else { self.score_speech(&mut turn) };
+        let is_song = span.continues && span.start == span.outer_start;
+        let vocatives = if is_song { Vec::new() } else { self.score_speech(&mut turn) };
         if span.continues
             && start == 0
             && let Some(last) = self.turns.last_mut()
@@ -292,23 +294,23 @@ impl<'a> Dialogue<'a> {
             if !matches!(last.cue, SpeakerCue::Named(_)) && turn.cue != SpeakerCue::None {
                 last.cue = turn.cue;
             }
-            if let Some(names) = self.called.last_mut() {
-                names.extend(called);
+            if let Some(names) = self.vocatives.last_mut() {
+                names.extend(vocatives);
             }
             return;
         }
         self.score_context(&mut turn, paragraph, start, passages);
         self.turns.push(turn);
-        self.called.push(called);
+        self.vocatives.push(vocatives);
     }
 
     /// Returns the strongest cue among the tags of a turn.
-    fn strongest_cue(&mut self, says: &[Option<NounPhrase>]) -> SpeakerCue {
+    fn strongest_cue(&mut self, speech_subjects: &[Option<NounPhrase>]) -> SpeakerCue {
         let mut cue = SpeakerCue::None;
-        for who in says.iter().flatten() {
-            let found = match who {
+        for subject in speech_subjects.iter().flatten() {
+            let found = match subject {
                 // In the first pass, a role may still turn out to belong to a named character.
-                NounPhrase::Name(name) if !self.evidence.read && self.names.is_role(self.book, *name) => {
+                NounPhrase::Name(name) if !self.evidence.first_pass_done && self.names.is_role(self.book, *name) => {
                     self.names.people[*name]
                         .map_or(SpeakerCue::None, |own| SpeakerCue::Role(self.cast[own].gender(), own))
                 }

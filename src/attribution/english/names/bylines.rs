@@ -9,18 +9,18 @@ use crate::attribution::english::tokens::{NONE, Tokens};
 use crate::attribution::words::english::{PARTICLE, SPEECH};
 
 /// Maximum number of paragraphs before a byline, and of tokens in its own paragraph.
-const BEFORE: usize = 60;
+const MAX_PARAGRAPHS_BEFORE: usize = 60;
 
-const WORDS: usize = 40;
+const MAX_TOKENS: usize = 40;
 
 /// Returns the names of the book's authors, translators and the like, as words: full names, and surnames that no one in
 /// the story shares. Names of people who speak in the story are left out.
 pub(super) fn authors(book: &Tokens, chars: &[char]) -> BTreeSet<Vec<u32>> {
     let mut authors: BTreeSet<Vec<u32>> = BTreeSet::new();
     let mut end = 0;
-    for pair in book.starts.windows(2).take(BEFORE) {
+    for pair in book.starts.windows(2).take(MAX_PARAGRAPHS_BEFORE) {
         let (from, to) = (pair[0], pair[1]);
-        if to - from > WORDS || book.list[from..to].iter().any(|token| token.quote != NONE) {
+        if to - from > MAX_TOKENS || book.list[from..to].iter().any(|token| token.quote != NONE) {
             continue;
         }
         for at in from..to {

@@ -19,10 +19,12 @@ impl Names {
         &mut self,
         book: &Tokens,
         links: &[(usize, usize)],
-        given: &KnownCharacters,
+        known_characters: &KnownCharacters,
     ) -> Vec<CharacterDraft> {
-        let person =
-            |name: &Name| !given.ignores(&name.form) && (is_person(book, name) || given.owner(&name.form).is_some());
+        let person = |name: &Name| {
+            !known_characters.ignores(&name.form)
+                && (is_person(book, name) || known_characters.owner(&name.form).is_some())
+        };
         let person: Vec<bool> = self.list.iter().map(person).collect();
         let (mut groups, shared) = Merger::merge(book, &self.list, &self.mentions, &person);
         for &(a, b) in links {
@@ -30,7 +32,7 @@ impl Names {
         }
         let mut roots: Vec<usize> = (0..self.list.len()).map(|i| groups.root(i)).collect();
         let forms: Vec<(&str, u32)> = self.list.iter().map(|name| (name.form.as_str(), name.count)).collect();
-        given.part(&mut roots, &forms);
+        known_characters.regroup(&mut roots, &forms);
         let mut indices: BTreeMap<usize, usize> = BTreeMap::new();
         let mut drafts: Vec<CharacterDraft> = Vec::new();
         self.people = vec![None; self.list.len()];
@@ -58,7 +60,7 @@ impl Names {
             if let Some(title) = name.title {
                 match title_gender(book, title) {
                     Gender::Unknown => {}
-                    gender => draft.fixed = Some(gender),
+                    gender => draft.known_gender = Some(gender),
                 }
             }
         }
@@ -70,23 +72,23 @@ impl Names {
             })
             .collect();
         self.resolve_mentions(&shared);
-        given.mark(&mut drafts);
+        known_characters.link_drafts(&mut drafts);
         drafts
     }
 
     /// Resolves each mention to a character. A vocative that several characters share means the one mentioned last.
     fn resolve_mentions(&mut self, shared: &BTreeMap<usize, Vec<usize>>) {
-        let mut seen: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut last_mentions: BTreeMap<usize, usize> = BTreeMap::new();
         let bearers: BTreeSet<usize> = shared.values().flatten().copied().collect();
         for (i, mention) in self.mentions.iter_mut().enumerate() {
             mention.person = self.people[mention.name];
             if let Some(people) = shared.get(&mention.name) {
-                let last = people.iter().filter_map(|person| Some((*seen.get(person)?, *person))).max();
+                let last = people.iter().filter_map(|person| Some((*last_mentions.get(person)?, *person))).max();
                 if let Some((_, person)) = last.filter(|(at, _)| mention.vocative && i - at < 80) {
                     mention.person = Some(person);
                 }
             } else if let Some(person) = mention.person.filter(|person| bearers.contains(person)) {
-                seen.insert(person, i);
+                last_mentions.insert(person, i);
             }
         }
     }

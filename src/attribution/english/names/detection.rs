@@ -80,10 +80,11 @@ pub(super) fn name_at(book: &Tokens, at: usize) -> Option<(Option<u32>, Vec<u32>
         let own_title = title.is_some() && i == start;
         let word = &book.words[next.word() as usize];
         // `Will` within a sentence is a name and not a verb.
-        let given = word.class & (GIVEN_FEMALE | GIVEN_MALE) != 0
+        let is_given_name = word.class & (GIVEN_FEMALE | GIVEN_MALE) != 0
             && !next.initial()
             && (i == 0 || book.class(i - 1) & POSSESSIVE == 0);
-        let fits = next.capital() && (book.nameable(next.word()) || given || own_title && word.class & STOP == 0);
+        let fits =
+            next.capital() && (book.nameable(next.word()) || is_given_name || own_title && word.class & STOP == 0);
         let initial = next.capital()
             && book.end(i) - next.start() == 1
             && word.text != "i"
@@ -114,14 +115,14 @@ pub(super) fn name_at(book: &Tokens, at: usize) -> Option<(Option<u32>, Vec<u32>
         // `the doctor` is a role. In a book that always writes `the Doctor` it is a name, like that of an animal with a
         // capital.
         let word = &book.words[book.list[start].word() as usize];
-        let called = class & (ROLE | TITLE) != 0
+        let is_name = class & (ROLE | TITLE) != 0
             && class & KIN == 0
             && determined
             && book.text(start - 1) == "the"
             && word.inner > 2
             && word.inner > word.lower * 2;
         let role = class & (ROLE | KIN) != 0 && class & ANIMAL == 0 && determined;
-        if (class & TITLE != 0 || role) && !called {
+        if (class & TITLE != 0 || role) && !is_name {
             return None;
         }
     }

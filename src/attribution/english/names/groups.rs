@@ -7,20 +7,20 @@ use crate::attribution::people::CharacterDraft;
 pub(super) struct Groups {
     parents: Vec<usize>,
     /// By root: the evidence of titles as bits: 1 female, 2 male, 4 Mrs., 8 Miss.
-    signs: Vec<u8>,
+    titles: Vec<u8>,
     /// By root: counts of feminine and masculine pronouns.
     counts: Vec<(u32, u32)>,
 }
 
 impl Groups {
-    pub(in crate::attribution::english) fn new(signs: Vec<u8>, counts: Vec<(u32, u32)>) -> Self {
-        Self { parents: (0..signs.len()).collect(), signs, counts }
+    pub(in crate::attribution::english) fn new(titles: Vec<u8>, counts: Vec<(u32, u32)>) -> Self {
+        Self { parents: (0..titles.len()).collect(), titles, counts }
     }
 
     /// Returns the gender of a set, by titles or, without one, by pronouns.
     pub(in crate::attribution::english) fn gender(&mut self, at: usize) -> Gender {
         let root = self.root(at);
-        match self.signs[root] & 3 {
+        match self.titles[root] & 3 {
             1 => return Gender::Female,
             2 => return Gender::Male,
             _ => {}
@@ -33,8 +33,8 @@ impl Groups {
     pub(super) fn agree(&mut self, a: usize, b: usize) -> bool {
         let (first, second) = (self.gender(a), self.gender(b));
         let (a, b) = (self.root(a), self.root(b));
-        let wed = (self.signs[a] | self.signs[b]) & 0b1100 == 0b1100;
-        (first == Gender::Unknown || second == Gender::Unknown || first == second) && !wed
+        let married_and_unmarried = (self.titles[a] | self.titles[b]) & 0b1100 == 0b1100;
+        (first == Gender::Unknown || second == Gender::Unknown || first == second) && !married_and_unmarried
     }
 
     pub(super) fn root(&mut self, mut at: usize) -> usize {
@@ -49,15 +49,15 @@ impl Groups {
     pub(in crate::attribution::english) fn join(&mut self, a: usize, b: usize) {
         let (a, b) = (self.root(a), self.root(b));
         let (a, b) = (a.min(b), a.max(b));
-        let signs = self.signs[a] | self.signs[b];
-        if signs & 0b0011 != 0b0011 && signs & 0b1100 != 0b1100 {
+        let titles = self.titles[a] | self.titles[b];
+        if titles & 0b0011 != 0b0011 && titles & 0b1100 != 0b1100 {
             if a != b {
                 let (female, male) = self.counts[b];
                 self.counts[a].0 += female;
                 self.counts[a].1 += male;
             }
             self.parents[b] = a;
-            self.signs[a] = signs;
+            self.titles[a] = titles;
         }
     }
 }

@@ -14,14 +14,18 @@ use crate::attribution::known_characters::{KnownCharacters, KnownPhrases};
 use crate::attribution::words::english::{ACTION, DETERMINER, GIVEN_FEMALE, GIVEN_MALE, HE, SHE, SPEECH, TITLE_GIVEN};
 
 /// Minimum weight of a gendered given name, in pronouns.
-const GIVEN: u32 = 6;
+const GIVEN_NAME_WEIGHT: u32 = 6;
 
 impl Names {
     /// Finds the names of a book and counts the evidence for each.
-    pub(in crate::attribution::english) fn read(book: &Tokens, chars: &[char], given: &KnownCharacters) -> Self {
+    pub(in crate::attribution::english) fn read(
+        book: &Tokens,
+        chars: &[char],
+        known_characters: &KnownCharacters,
+    ) -> Self {
         let mut names =
             Self { list: Vec::new(), mentions: Vec::new(), name_starts: NameStarts::default(), people: Vec::new() };
-        names.find_mentions(book, chars, &KnownPhrases::new(given));
+        names.find_mentions(book, chars, &KnownPhrases::new(known_characters));
         names.count_uses(book);
         names.count_genders(book);
         names
@@ -48,7 +52,7 @@ impl Names {
             let possessive = book.list[end - 1].possessive();
             let vocative = !possessive && is_vocative(book, first, end);
             let last = self.mentions.last().map(|last| (last.end, last.position));
-            let position = sentence_position(book, first, book.opening(first), last);
+            let position = sentence_position(book, first, book.sentence_start(first), last);
             self.mentions.push(Mention { first, end, name, possessive, vocative, position, person: None });
             i = end;
         }
@@ -93,14 +97,14 @@ impl Names {
     /// names.
     fn count_genders(&mut self, book: &Tokens) {
         for name in &mut self.list {
-            let given = name.words.len() > 1
+            let takes_given_name = name.words.len() > 1
                 || name.title.is_none_or(|title| book.words[title as usize].class & TITLE_GIVEN != 0);
             let class = name.words.first().map_or(0, |&word| book.words[word as usize].class);
             // The pronouns near a name often refer to someone else, so only many of them outweigh a given name.
-            let weight = GIVEN.max(name.count / 2);
-            if given && class & GIVEN_FEMALE != 0 {
+            let weight = GIVEN_NAME_WEIGHT.max(name.count / 2);
+            if takes_given_name && class & GIVEN_FEMALE != 0 {
                 name.female += weight;
-            } else if given && class & GIVEN_MALE != 0 {
+            } else if takes_given_name && class & GIVEN_MALE != 0 {
                 name.male += weight;
             }
         }

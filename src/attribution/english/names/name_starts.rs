@@ -2,7 +2,7 @@
 //! and few names.
 
 /// Number of tokens per entry.
-const WIDTH: usize = u64::BITS as usize;
+const TOKENS_PER_ENTRY: usize = u64::BITS as usize;
 
 /// The tokens at which mentions of names begin.
 #[derive(Debug, Default)]
@@ -16,21 +16,21 @@ impl NameStarts {
     pub(in crate::attribution::english) fn new(name_starts: impl IntoIterator<Item = usize>) -> Self {
         let mut words: Vec<(u64, u32)> = Vec::new();
         for (before, head) in (0_u32..).zip(name_starts) {
-            while words.len() <= head / WIDTH {
+            while words.len() <= head / TOKENS_PER_ENTRY {
                 words.push((0, before));
             }
-            words[head / WIDTH].0 |= 1 << (head % WIDTH);
+            words[head / TOKENS_PER_ENTRY].0 |= 1 << (head % TOKENS_PER_ENTRY);
         }
         Self { words }
     }
 
     /// Returns the number of mentions that begin before a token, and whether one begins at it.
     pub(super) fn rank(&self, at: usize) -> (usize, bool) {
-        let Some(&(bits, before)) = self.words.get(at / WIDTH) else {
+        let Some(&(bits, before)) = self.words.get(at / TOKENS_PER_ENTRY) else {
             let all = self.words.last().map_or(0, |(bits, before)| before + bits.count_ones());
             return (all as usize, false);
         };
-        let bit = 1 << (at % WIDTH);
+        let bit = 1 << (at % TOKENS_PER_ENTRY);
         (before as usize + (bits & (bit - 1)).count_ones() as usize, bits & bit != 0)
     }
 }

@@ -23,9 +23,9 @@ pub(in crate::attribution::english) fn is_vocative(book: &Tokens, first: usize, 
     let after = book.list.get(end);
     let closes = after
         .is_none_or(|token| token.quote != quote || matches!(token.mark(), ',' | '.' | '!' | '?' | ';' | '—' | '-'));
-    let whole = before.is_none_or(|(token, _)| token.quote != quote)
+    let is_complete_utterance = before.is_none_or(|(token, _)| token.quote != quote)
         && after
             .is_none_or(|token| token.quote != quote || book.list.get(end + 1).is_none_or(|next| next.quote != quote));
     // A name as a complete utterance is the answer to a question, not a vocative, unless it is an exclamation.
-    opens && closes && (!whole || after.is_some_and(|token| token.mark() == '!'))
+    opens && closes && (!is_complete_utterance || after.is_some_and(|token| token.mark() == '!'))
 }

@@ -5,10 +5,10 @@ use crate::attribution::words::chinese::CHINESE;
 
 impl QuotedWriting<'_> {
     /// Returns the end (exclusive) of the Chinese writing that begins at a quotation; `at` if it is not writing.
-    pub(in crate::attribution) fn chinese(&self, at: usize) -> usize {
-        let end = self.chain(at);
-        let lead: Vec<char> = self.lead(at).iter().rev().take(24).rev().map(|&c| CHINESE.fold(c)).collect();
-        let rest: Vec<char> = self.rest(at).iter().take(24).map(|&c| CHINESE.fold(c)).collect();
+    pub(in crate::attribution) fn chinese_end(&self, at: usize) -> usize {
+        let end = self.run_end(at);
+        let lead: Vec<char> = self.narration_before(at).iter().rev().take(24).rev().map(|&c| CHINESE.fold(c)).collect();
+        let rest: Vec<char> = self.narration_after(at).iter().take(24).map(|&c| CHINESE.fold(c)).collect();
         let stop = rest.iter().position(|&c| !c.is_alphabetic()).unwrap_or(rest.len());
         let head: Vec<char> = self.text(at).iter().take(16).map(|&c| CHINESE.fold(c)).collect();
         let tag = stop < 8
@@ -34,14 +34,14 @@ fn is_introduced_zh(lead: &[char]) -> bool {
             return false;
         }
         let rest = &clause[i + noun..];
-        let place = rest.iter().take(2).take_while(|c| matches!(c, '上' | '中' | '里' | '内' | '面')).count();
-        let rest = &rest[place..];
+        let locative = rest.iter().take(2).take_while(|c| matches!(c, '上' | '中' | '里' | '内' | '面')).count();
+        let rest = &rest[locative..];
         let before = i.checked_sub(1).map(|i| clause[i]);
         let sent = noun == 1
             && matches!(clause[i], '信' | '书' | '电' | '函')
             && matches!(before, Some('写' | '来' | '回' | '去' | '致' | '修' | '留'));
         let held = matches!(before, Some('着' | '指'));
-        (place > 0 && rest.len() < 4 && !held || sent && rest.len() < 3) && CHINESE.ends_in_speech(rest)
+        (locative > 0 && rest.len() < 4 && !held || sent && rest.len() < 3) && CHINESE.ends_in_speech(rest)
     })
 }
 

@@ -4,7 +4,7 @@ use crate::attribution::Paragraph;
 use crate::attribution::quotations::span::Span;
 
 /// Maximum length in characters of the narration before a quotation that is searched for an introduction.
-const LEAD: usize = 240;
+const MAX_INTRODUCTION: usize = 240;
 
 /// The quotations of a book with the surrounding text.
 pub(super) struct QuotedWriting<'a> {
@@ -19,7 +19,7 @@ impl QuotedWriting<'_> {
     }
 
     /// Returns the narration right after a quotation, within its paragraph.
-    pub(in crate::attribution) fn rest(&self, at: usize) -> &[char] {
+    pub(in crate::attribution) fn narration_after(&self, at: usize) -> &[char] {
         let span = self.spans[at];
         let next = self.spans.get(at + 1).filter(|next| next.paragraph == span.paragraph);
         let end = next.map_or(self.paragraphs[span.paragraph].end as usize, |next| next.outer_start);
@@ -27,7 +27,7 @@ impl QuotedWriting<'_> {
     }
 
     /// Returns the narration right before a quotation, in its paragraph or the previous one.
-    pub(super) fn lead(&self, at: usize) -> &[char] {
+    pub(super) fn narration_before(&self, at: usize) -> &[char] {
         let span = self.spans[at];
         let floor = at.checked_sub(1).map_or(0, |before| self.spans[before].outer_end);
         let mut paragraph = span.paragraph;
@@ -39,24 +39,24 @@ impl QuotedWriting<'_> {
             paragraph = before;
             end = self.paragraphs[before].end as usize;
         }
-        let start = floor.max(self.paragraphs[paragraph].start as usize).max(end.saturating_sub(LEAD));
+        let start = floor.max(self.paragraphs[paragraph].start as usize).max(end.saturating_sub(MAX_INTRODUCTION));
         trimmed(&self.chars[start.min(end)..end])
     }
 
     /// Whether a quotation fills its paragraph.
-    pub(in crate::attribution) fn bare(&self, at: usize) -> bool {
+    pub(in crate::attribution) fn fills_paragraph(&self, at: usize) -> bool {
         let span = self.spans[at];
-        span.outer_start == self.paragraphs[span.paragraph].start as usize && self.rest(at).is_empty()
+        span.outer_start == self.paragraphs[span.paragraph].start as usize && self.narration_after(at).is_empty()
     }
 
     /// Whether a quotation fills the paragraph after that of the previous quotation.
     pub(super) fn follows(&self, at: usize) -> bool {
         let near = |span: &Span| span.continues || self.spans[at - 1].paragraph + 1 == span.paragraph;
-        self.spans.get(at).is_some_and(near) && self.bare(at)
+        self.spans.get(at).is_some_and(near) && self.fills_paragraph(at)
     }
 
     /// Returns the end of the quotation's run of spans that continue each other over paragraphs.
-    pub(in crate::attribution) fn chain(&self, at: usize) -> usize {
+    pub(in crate::attribution) fn run_end(&self, at: usize) -> usize {
         (at + 1..self.spans.len()).find(|&k| !self.spans[k].continues).unwrap_or(self.spans.len())
     }
 }

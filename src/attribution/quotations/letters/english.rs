@@ -6,14 +6,14 @@ use crate::attribution::words::english::{
 };
 
 /// Maximum number of quoted paragraphs in a letter, signature included.
-pub(in crate::attribution) const LONGEST: usize = 80;
+pub(in crate::attribution) const MAX_PARAGRAPHS: usize = 80;
 
 impl QuotedWriting<'_> {
     /// Returns the end (exclusive) of the English writing that begins at a quotation; `at` if it is not writing.
-    pub(in crate::attribution) fn english(&self, at: usize) -> usize {
+    pub(in crate::attribution) fn english_end(&self, at: usize) -> usize {
         let mut body = at;
         let mut greeted = false;
-        while (body == at && self.bare(at) || body > at && self.follows(body))
+        while (body == at && self.fills_paragraph(at) || body > at && self.follows(body))
             && (is_greeting(self.text(body)) || is_date_line(self.text(body)))
         {
             greeted |= is_greeting(self.text(body));
@@ -22,77 +22,83 @@ impl QuotedWriting<'_> {
         if !greeted || !self.follows(body) {
             (greeted, body) = (false, at);
         }
-        let end = self.chain(body);
-        let brought = self.brought(at);
-        let tagged = self.tagged(at);
-        let known = greeted || brought;
-        let opens = known || opens_with_greeting(self.text(at));
-        let mut foot = (body..end).find(|&k| is_closing(self.text(k), known));
-        if foot.is_none() && (end - 1 == at || self.bare(end - 1)) {
-            let reach = if opens { LONGEST } else { 1 };
+        let end = self.run_end(body);
+        let is_introduced_as_writing = self.is_introduced_as_writing(at);
+        let has_writing_tag = self.has_writing_tag(at);
+        let is_introduced = greeted || is_introduced_as_writing;
+        let opens = is_introduced || opens_with_greeting(self.text(at));
+        let mut closing = (body..end).find(|&k| is_closing(self.text(k), is_introduced));
+        if closing.is_none() && (end - 1 == at || self.fills_paragraph(end - 1)) {
+            let reach = if opens { MAX_PARAGRAPHS } else { 1 };
             let mut run = (end..self.spans.len().min(end + reach)).take_while(|&k| self.follows(k));
-            foot = run.find(|&k| {
-                is_closing(self.text(k), opens) || known && is_upper_case(self.text(k)) && is_signature(self.text(k))
+            closing = run.find(|&k| {
+                is_closing(self.text(k), opens)
+                    || is_introduced && is_upper_case(self.text(k)) && is_signature(self.text(k))
             });
         }
         let length = self.spans[end - 1].end - self.spans[at].start;
-        if !(known || tagged || foot.is_some() && (opens || length > 100)) {
+        if !(is_introduced || has_writing_tag || closing.is_some() && (opens || length > 100)) {
             return at;
         }
-        let mut stop = end.max(foot.map_or(0, |foot| foot + 1));
-        while foot.is_some() && stop - at < LONGEST && self.follows(stop) {
+        let mut stop = end.max(closing.map_or(0, |closing| closing + 1));
+        while closing.is_some() && stop - at < MAX_PARAGRAPHS && self.follows(stop) {
             let text = self.text(stop);
             if !(is_signature(text) || is_closing(text, true) || text.starts_with(&['P', '.'])) {
                 break;
             }
-            stop = self.chain(stop);
+            stop = self.run_end(stop);
         }
         stop
     }
 
-    /// Whether the narration before an English quotation introduces it as writing: `She wrote:`, `the note ran as
+    /// Whether the narration before an English quotation introduces it as writing: `She has_writing_verb:`, `the note ran as
     /// follows.`
-    fn brought(&self, at: usize) -> bool {
-        let lead = self.lead(at);
+    fn is_introduced_as_writing(&self, at: usize) -> bool {
+        let lead = self.narration_before(at);
         let Some(&mark) = lead.last() else { return false };
         let colon = matches!(mark, ':' | '—' | '-');
-        let whole = self.bare(at) || self.chain(at) > at + 1;
-        if !colon && mark != ',' && !whole && !mark.is_alphanumeric() && mark != '.' {
+        let stands_alone = self.fills_paragraph(at) || self.run_end(at) > at + 1;
+        if !colon && mark != ',' && !stands_alone && !mark.is_alphanumeric() && mark != '.' {
             return false;
         }
         // A comma separates `taking out the letter, said` from what the letter said.
-        let parted: Vec<char> =
+        let spaced: Vec<char> =
             last_sentence(lead).iter().flat_map(|&c| if c == ',' { vec![' ', '&', ' '] } else { vec![c] }).collect();
-        let words = lower_case_words(&parted);
+        let words = lower_case_words(&spaced);
         let class = |i: usize| ENGLISH.class(&words[i]);
         let is = |i: usize, bits: u32| words.get(i).is_some_and(|word| ENGLISH.is(word, bits));
-        let told = |i: usize| i > 0 && is(i - 1, WRITING);
-        let spoken =
-            |i: usize| class(i) & (SPEECH | AMBIGUOUS_SPEECH) == SPEECH && class(i) & WRITING_VERB == 0 && !told(i);
+        let follows_writing_noun = |i: usize| i > 0 && is(i - 1, WRITING);
+        let spoken = |i: usize| {
+            class(i) & (SPEECH | AMBIGUOUS_SPEECH) == SPEECH && class(i) & WRITING_VERB == 0 && !follows_writing_noun(i)
+        };
         let speaks = |word: &String| matches!(word.as_str(), "spoke" | "speaks" | "told" | "addressed" | "began");
         if (0..words.len()).any(spoken) || words.iter().any(speaks) {
             return false;
         }
-        let far = words.len().saturating_sub(5);
-        let wrote = (words.len().saturating_sub(8)..words.len()).rev().find(|&i| is(i, WRITING_VERB));
-        let wrote = wrote.is_some_and(|i| i == 0 || !matches!(words[i - 1].as_str(), "as" | "while"));
+        let near_end = words.len().saturating_sub(5);
+        let has_writing_verb = (words.len().saturating_sub(8)..words.len()).rev().find(|&i| is(i, WRITING_VERB));
+        let has_writing_verb =
+            has_writing_verb.is_some_and(|i| i == 0 || !matches!(words[i - 1].as_str(), "as" | "while"));
         let phrase = [&["as", "follows"][..], &["this", "effect"], &["these", "words"]];
-        let phrase = phrase.iter().any(|phrase| words[far..].windows(phrase.len()).any(|found| found == *phrase));
+        let phrase = phrase.iter().any(|phrase| words[near_end..].windows(phrase.len()).any(|found| found == *phrase));
         let noun = (0..words.len()).any(|i| is(i, WRITING));
-        let near = (far..words.len()).any(|i| is(i, WRITING) || told(i));
-        let reads =
-            (far..words.len()).any(|i| matches!(words[i].as_str(), "read" | "reads" | "ran" | "runs") || told(i));
-        let long = self.spans[self.chain(at) - 1].end - self.spans[at].start > 40;
+        let has_near_noun = (near_end..words.len()).any(|i| is(i, WRITING) || follows_writing_noun(i));
+        let has_reading_verb = (near_end..words.len())
+            .any(|i| matches!(words[i].as_str(), "read" | "reads" | "ran" | "runs") || follows_writing_noun(i));
+        let long = self.spans[self.run_end(at) - 1].end - self.spans[at].start > 40;
         if colon {
-            return wrote || reads && noun || near && long || phrase && (noun || whole);
+            return has_writing_verb
+                || has_reading_verb && noun
+                || has_near_noun && long
+                || phrase && (noun || stands_alone);
         }
         let aloud = words.last().is_some_and(|word| word == "aloud");
-        wrote && mark == ',' || phrase && (noun || wrote) || noun && aloud && whole
+        has_writing_verb && mark == ',' || phrase && (noun || has_writing_verb) || noun && aloud && stands_alone
     }
 
     /// Whether the narration after an English quotation marks it as writing: `wrote Hale`, `she wrote,`.
-    fn tagged(&self, at: usize) -> bool {
-        let rest = self.rest(at);
+    fn has_writing_tag(&self, at: usize) -> bool {
+        let rest = self.narration_after(at);
         let comma = self.text(at).last() == Some(&',');
         let stop = rest.iter().position(|c| matches!(c, ',' | '.' | ';' | ':' | '!' | '?' | '—')).unwrap_or(rest.len());
         let words = lower_case_words(&rest[..stop.min(60)]);
@@ -123,10 +129,10 @@ fn opens_with_greeting(text: &[char]) -> bool {
 }
 
 fn is_salutation(words: &[String]) -> bool {
-    let own = words.iter().take_while(|word| matches!(word.as_str(), "my" | "own" | "very" | "most")).count();
-    match words.get(own).map(String::as_str) {
+    let modifiers = words.iter().take_while(|word| matches!(word.as_str(), "my" | "own" | "very" | "most")).count();
+    match words.get(modifiers).map(String::as_str) {
         Some("sir" | "sirs" | "madam" | "gentlemen") => words.len() == 1,
-        Some(word) => words.len() > own + 1 && words.len() < 8 && ENGLISH.is(word, GREETING),
+        Some(word) => words.len() > modifiers + 1 && words.len() < 8 && ENGLISH.is(word, GREETING),
         None => false,
     }
 }

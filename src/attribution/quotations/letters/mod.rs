@@ -21,10 +21,10 @@ pub(in crate::attribution) fn mark_written(
 ) {
     let mut at = 0;
     while at < spans.len() {
-        let page = QuotedWriting { chars, paragraphs, spans };
+        let writing = QuotedWriting { chars, paragraphs, spans };
         let end = match language {
-            Language::En => page.english(at),
-            Language::Zh => page.chinese(at),
+            Language::En => writing.english_end(at),
+            Language::Zh => writing.chinese_end(at),
         };
         spans[at..end].iter_mut().for_each(|span| span.written = true);
         at = end.max(at + 1);
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn separates_letters_from_dialogue() {
+    fn letters_are_separated_from_dialogue() {
         check(
             Language::En,
             "“A letter,” said Ruth Hallow.\n\n“Harwich, Sept. 6.\n\n“MY DEAR RUTH,\n\n“The tide was late and so was I. We sail on \

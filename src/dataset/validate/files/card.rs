@@ -50,7 +50,7 @@ pub(in crate::dataset::validate) fn check(
             Err(_) => continue,
         };
         for secret in secrets(&text) {
-            let line = text[..secret.place.start].matches('\n').count() + 1;
+            let line = text[..secret.range.start].matches('\n').count() + 1;
             let message = format!("line {line} looks like {}: `{}`", secret.kind, secret.hint(&text));
             findings.add(Location::of_file(Check::Secret, name), &message, Remedy::RemoveSecretFromPipeline);
         }

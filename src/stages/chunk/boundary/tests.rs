@@ -1,7 +1,7 @@
 //! Tests of the ask about boundaries and of the pass that moves them, with scripted and offline answers.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use proptest::prelude::*;
@@ -10,7 +10,7 @@ use super::adjust::{apply_answer, move_boundary};
 use super::ask::window;
 use super::{Cut, FindBoundary, FoundBoundary, adjust_boundaries};
 use crate::llm::{
-    Answered, Ask as _, Budget, Journal, JournalError, Model, OfflineOptions, Record, Session, estimate_tokens,
+    Answered, Ask as _, Budget, Journal, JournalError, Memory, Model, OfflineOptions, Record, Session, estimate_tokens,
 };
 use crate::prompt::Prompts;
 use crate::schema::{Book, Chunk, Draw, Language, Reject};
@@ -21,20 +21,19 @@ use crate::text::count_code_points;
 #[derive(Default)]
 struct Script {
     replies: BTreeMap<&'static str, String>,
-    records: Mutex<BTreeMap<String, Record>>,
+    memory: Memory,
 }
 
 impl Journal for Script {
     fn find(&self, key: &str) -> Result<Option<Answered>, JournalError> {
-        Ok(self.records.lock().expect("one test").get(key).map(Answered::from))
+        self.memory.find(key)
     }
 
     fn write(&self, mut record: Record) -> BoxFuture<'_, Result<(), JournalError>> {
         if let Some(reply) = self.replies.get(record.draw.as_str()) {
             record.reply.text.clone_from(reply);
         }
-        self.records.lock().expect("one test").insert(record.key.clone(), record);
-        Box::pin(async { Ok(()) })
+        self.memory.write(record)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Finds headings without a number or a unit word: by the form of a title, or because the book's table of contents
 //! lists them.
 //!
-//! Candidates are judged over the whole book: each must have a text of its own, and none may repeat often.
+//! Candidates are judged over the whole book: each must be followed by enough text, and none may repeat often.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -258,14 +258,14 @@ fn has_room(lines: &Lines, at: usize, words: &str) -> bool {
 /// Returns the names listed in the table of contents.
 fn listed(lines: &Lines) -> BTreeSet<String> {
     /// The maximum number of lines of the table that are read.
-    const MOST: usize = 400;
+    const MAX_LINES: usize = 400;
     let head = (0..=lines.len() / 2).find(|at| {
         let words = lines.at(*at);
         words.len() <= 40 && !words.is_empty() && boilerplate_kind_of_title(words) == Some(BoilerplateKind::Contents)
     });
     let Some(head) = head else { return BTreeSet::new() };
     let mut names = BTreeSet::new();
-    for at in (head + 1..lines.len()).take(MOST) {
+    for at in (head + 1..lines.len()).take(MAX_LINES) {
         let line = lines.at(at);
         if line.len() > 200 || (!line.is_empty() && lines.is_blank(at - 1) && lines.opens_prose(at, lines.len())) {
             break;

@@ -321,7 +321,7 @@ mod tests {
     use super::*;
     use crate::attribution::Gender;
     use crate::attribution::Paragraph;
-    use crate::stages::extract::fixtures::{EN, EN_PEOPLE, EN_SPEAKERS, ZH, ZH_PEOPLE, attribution, facts};
+    use crate::stages::extract::fixtures::{EN, EN_PEOPLE, EN_SPEAKERS, ZH, ZH_PEOPLE, attribution, indexed_book};
 
     fn notes(book: &BookIndex, index: usize, until: u32) -> Vec<(String, String)> {
         book.notes(index, until).into_iter().map(|note| (note.key, note.text)).collect()
@@ -331,7 +331,7 @@ mod tests {
     fn slices_count_code_points() {
         for (language, text, people) in [(Language::En, EN, EN_PEOPLE), (Language::Zh, ZH, ZH_PEOPLE)] {
             let long = text.repeat(6);
-            let book = facts(language, &long, attribution(text, people, EN_SPEAKERS));
+            let book = indexed_book(language, &long, attribution(text, people, EN_SPEAKERS));
             let points: Vec<char> = long.chars().collect();
             for (start, end) in [(0, 5), (255, 257), (300, 300), (511, 700), (points.len() - 3, points.len() + 9)] {
                 let expected: String = points[start..end.min(points.len())].iter().collect();
@@ -343,7 +343,7 @@ mod tests {
 
     #[test]
     fn notes_contain_nothing_from_later_text() {
-        let book = facts(Language::En, EN, attribution(EN, EN_PEOPLE, EN_SPEAKERS));
+        let book = indexed_book(Language::En, EN, attribution(EN, EN_PEOPLE, EN_SPEAKERS));
         let first = book.attribution.quotations[0].start;
         let early = notes(&book, 0, 60);
         assert_eq!(early, [("gender".to_owned(), "female".to_owned())]);
@@ -367,7 +367,7 @@ mod tests {
             ),
             (Language::Zh, "“周老七是个老实人。”陆平说。\n", ZH_PEOPLE, "有人说：“周老七是个老实人。”"),
         ] {
-            let book = facts(language, text, attribution(text, people, &[0, 0]));
+            let book = indexed_book(language, text, attribution(text, people, &[0, 0]));
             let statements: Vec<String> =
                 notes(&book, 1, 200).into_iter().map(|(_, text)| text).filter(|text| text.contains('“')).collect();
             let closed = expected.contains(['.', '。']);
@@ -394,7 +394,7 @@ mod tests {
     /// Facts about the first person.
     fn facts_of_person_zero(language: Language, text: &str) -> Vec<(String, String)> {
         let people = if language == Language::En { EN_PEOPLE } else { ZH_PEOPLE };
-        let book = facts(language, text, attribution(text, people, &[]));
+        let book = indexed_book(language, text, attribution(text, people, &[]));
         notes(&book, 0, u32::MAX).into_iter().filter(|(key, _)| key != "gender" && key != "性别").collect()
     }
 
@@ -423,7 +423,7 @@ mod tests {
         let notes_of = |name: &str| {
             let text =
                 format!("{name} was always proud and careful. {name}, who had come from the coast, had grey hair.\n");
-            let book = facts(Language::En, &text, attribution(&text, &[(name, &[], Gender::Male)], &[]));
+            let book = indexed_book(Language::En, &text, attribution(&text, &[(name, &[], Gender::Male)], &[]));
             let found = notes(&book, 0, u32::MAX).into_iter();
             found.map(|(key, note)| (key, note.replace(name, "Noel"))).collect::<Vec<(String, String)>>()
         };

@@ -58,7 +58,7 @@ impl Names {
     }
 
     /// Returns the names in a text as (start, end, person) in bytes, in order. The longest name wins if several begin
-    /// at the same place.
+    /// at the same offset.
     pub(crate) fn spans(&self, text: &str) -> Vec<(usize, usize, usize)> {
         let letter = |c: char| !is_han(c) && c.is_alphanumeric();
         let mut folded: Vec<char> = Vec::new();

@@ -1,7 +1,7 @@
 //! Properties of the people of a book: who has no name, who narrates, who talks with whom.
 
 use super::narration::Sentence;
-use crate::attribution::{Attribution, Person, is_word, names_somebody};
+use crate::attribution::{Attribution, Person, is_common_word, may_name_person};
 use crate::schema::Language;
 
 /// Chinese names that do not look like a name are doubted if they have at most this many lines.
@@ -39,8 +39,8 @@ pub(super) fn drop_doubtful(attribution: &mut Attribution, language: Language) {
             let is_standalone = person.name.chars().count() == 1;
             let known = matches!(person.name.as_str(), "我" | "叙述者" | "敘述者");
             !known
-                && (is_standalone || person.lines <= DOUBTFUL || is_word(&person.name))
-                && !names_somebody(&person.name)
+                && (is_standalone || person.lines <= DOUBTFUL || is_common_word(&person.name))
+                && !may_name_person(&person.name)
         })
         .collect();
     for quotation in &mut attribution.quotations {
@@ -73,7 +73,7 @@ pub(super) fn story<'t>(text: &'t str, attribution: &Attribution) -> &'t str {
     &text[start..byte(last.end).max(start)]
 }
 
-/// Collects each person's conversation partners: whoever speaks next within 600 code points.
+/// Collects each person's conversation partners: the next speaker within 600 code points.
 pub(super) fn exchanges(attribution: &Attribution) -> Vec<Vec<(u32, usize)>> {
     let mut exchanges: Vec<Vec<(u32, usize)>> = vec![Vec::new(); attribution.people.len()];
     for pair in attribution.quotations.windows(2) {

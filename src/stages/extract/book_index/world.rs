@@ -25,7 +25,7 @@ pub(crate) fn opening(story: &[Sentence], language: Language) -> Vec<String> {
     for (at, sentence) in story.iter().take(OPENING).enumerate() {
         let setting = words.setting(&sentence.text);
         let length = sentence.text.chars().count();
-        // The first sentence of a story sets the scene, whoever narrates it and however long it is.
+        // The first sentence of a story sets the scene, regardless of narrator and length.
         let first = at == 0 && setting > 0 && length <= 2 * most;
         let world = sentence.is_standalone
             && !sentence.first_person
@@ -131,8 +131,10 @@ fn english(text: &str, names: &Names) -> Option<String> {
         let (start, mut place) = (found.start(), found.as_str());
         // A partial word is not a name.
         if text[found.end()..].starts_with(char::is_alphanumeric) {
-            let Some((whole, _)) = place.rsplit_once(' ').filter(|(whole, _)| !whole.ends_with('.')) else { continue };
-            place = whole;
+            let Some((shorter, _)) = place.rsplit_once(' ').filter(|(shorter, _)| !shorter.ends_with('.')) else {
+                continue;
+            };
+            place = shorter;
         }
         let first = place.split(' ').next().unwrap_or(place);
         // `In Quern Anna` names a place and a person; `in the Golden Anna` is an inn sign.

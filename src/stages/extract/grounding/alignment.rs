@@ -214,7 +214,7 @@ pub(crate) fn find_cut_off(passage: &[Token], first: usize, last: usize, is_used
 
 #[cfg(test)]
 mod tests {
-    use super::super::edit_steps::MOST_PAIRS;
+    use super::super::edit_steps::MAX_PAIRS;
     use super::*;
     use crate::stages::extract::book_index::names::Names;
     use crate::stages::extract::grounding::tokens::words;
@@ -312,7 +312,7 @@ mod tests {
         ] {
             let text: String = (100..200).map(|n| sentence.replace('N', &n.to_string())).collect();
             let passage = words(&text, 0, &names, false);
-            assert!(passage.len() * passage.len() > MOST_PAIRS, "{language}");
+            assert!(passage.len() * passage.len() > MAX_PAIRS, "{language}");
             let align = |line: &str| {
                 let found = align(&words(line, 0, &names, false), &passage, language, &|_| false);
                 found.expect("something in common")
@@ -337,7 +337,7 @@ mod tests {
         let line: String = "a1a a2a a3a ".repeat(200);
         let book: String = "bob bib bub ".repeat(200);
         let (line, book) = (words(&line, 0, &names, false), words(&book, 0, &names, false));
-        assert!(line.len() * book.len() > MOST_PAIRS);
+        assert!(line.len() * book.len() > MAX_PAIRS);
         assert_eq!(align(&line, &book, Language::En, &|_| false), None);
     }
 }

@@ -45,7 +45,7 @@ impl Step {
 }
 
 /// Maximum number of word pairs to align at once; longer texts are first split at exact matches.
-pub(super) const MOST_PAIRS: usize = 1 << 18;
+pub(super) const MAX_PAIRS: usize = 1 << 18;
 
 /// The number of consecutive words (English) or characters (Chinese) that make an anchor in a long utterance.
 pub(super) const ANCHOR: (usize, usize) = (3, 6);
@@ -53,7 +53,7 @@ pub(super) const ANCHOR: (usize, usize) = (3, 6);
 /// Finds a cheap alignment of an utterance with a range of the passage; words of the passage before and after the range
 /// cost nothing. It is optimal unless one of the two is long.
 pub(super) fn steps(line: &[Token], passage: &[Token]) -> Vec<Step> {
-    if line.len() * passage.len() <= MOST_PAIRS {
+    if line.len() * passage.len() <= MAX_PAIRS {
         return block(line, passage, [true, true]);
     }
     let mut steps = Vec::with_capacity(line.len() + 16);
@@ -63,7 +63,7 @@ pub(super) fn steps(line: &[Token], passage: &[Token]) -> Vec<Step> {
     for (next, other) in anchors.into_iter().chain([(line.len(), passage.len())]) {
         let is_free = [first.is_none_or(|first| (next, other) == first), next == line.len()];
         let (lines, books) = (&line[own..next], &passage[book..other]);
-        let found = if lines.len() * books.len() <= MOST_PAIRS {
+        let found = if lines.len() * books.len() <= MAX_PAIRS {
             block(lines, books, is_free)
         } else {
             unlike(lines.len(), books.len(), is_free)
@@ -116,7 +116,7 @@ pub(super) fn unlike(line: usize, book: usize, is_free: [bool; 2]) -> Vec<Step> 
 /// Finds the cheapest alignment of two texts; words of the passage at a free side cost nothing.
 pub(super) fn block(line: &[Token], passage: &[Token], [before, after]: [bool; 2]) -> Vec<Step> {
     const SLIP: u32 = 2;
-    // Significant words are rather replaced by one of the same kind than missing in one place and added in another.
+    // Replacing a significant word by one of the same kind is cheaper than removing it and adding the other.
     let replacement = |a: &Token, b: &Token| if a.kind == b.kind && a.kind != TokenKind::Ordinary { 4 } else { 7 };
     let skip = |word: &Token| if word.kind == TokenKind::Filler { 1 } else { 5 };
     let width = passage.len() + 1;

@@ -46,11 +46,13 @@ pub fn ground(book: &BookIndex, text_range: Range<u32>, lines: &[String], min_si
 mod tests {
     use super::*;
     use crate::schema::Language;
-    use crate::stages::extract::fixtures::{EN, EN_PEOPLE, EN_SPEAKERS, ZH, ZH_PEOPLE, attribution, facts, length};
+    use crate::stages::extract::fixtures::{
+        EN, EN_PEOPLE, EN_SPEAKERS, ZH, ZH_PEOPLE, attribution, indexed_book, length,
+    };
 
     fn check(language: Language, cases: &[(&str, Grounded, &str)]) {
         let (text, people) = if language == Language::En { (EN, EN_PEOPLE) } else { (ZH, ZH_PEOPLE) };
-        let book = facts(language, text, attribution(text, people, EN_SPEAKERS));
+        let book = indexed_book(language, text, attribution(text, people, EN_SPEAKERS));
         let index = PassageIndex::new(&book, 0, length(text));
         for (speech, grounded, begins) in cases {
             let found = index.find(speech, 0, 0.6, &MatchedRanges::default());
@@ -98,7 +100,7 @@ mod tests {
     #[test]
     fn of_equal_matches_the_next_one_is_used() {
         let text = "“Yes,” said Anna.\n“No.”\n“Yes.”\n";
-        let book = facts(Language::En, text, attribution(text, EN_PEOPLE, &[0, 1, 0]));
+        let book = indexed_book(Language::En, text, attribution(text, EN_PEOPLE, &[0, 1, 0]));
         let index = PassageIndex::new(&book, 0, length(text));
         let start =
             |after| index.find("Yes!", after, 0.6, &MatchedRanges::default()).range.expect("the text contains it").0;
@@ -117,7 +119,7 @@ mod tests {
     fn repeated_lines_are_matched_in_order() {
         for (language, speech, people) in [(Language::En, "Yes.", EN_PEOPLE), (Language::Zh, "是的。", ZH_PEOPLE)] {
             let text = format!("“{speech}”\n").repeat(1000);
-            let book = facts(language, &text, attribution(&text, people, &[]));
+            let book = indexed_book(language, &text, attribution(&text, people, &[]));
             let lines = vec![speech.to_owned(); 1001];
             let found = ground(&book, 0..length(&text), &lines, 0.6);
             assert!(found[..1000].iter().all(|(grounded, _)| *grounded == Grounded::Exact), "{language}");
@@ -141,7 +143,7 @@ mod tests {
             let middle = text.char_indices().nth(text.chars().count() / 2).expect("the text is not empty").0;
             text.insert_str(middle, &format!("“{line}”"));
             let people = if language == Language::En { EN_PEOPLE } else { ZH_PEOPLE };
-            let book = facts(language, &text, attribution(&text, people, &[0]));
+            let book = indexed_book(language, &text, attribution(&text, people, &[0]));
             let index = PassageIndex::new(&book, 0, length(&text));
             assert!(index.segments.iter().any(|segment| segment.pieces.len() > 4), "{language}");
             let found = index.find(&line.replacen(near, "", 1), 0, 0.6, &MatchedRanges::default());

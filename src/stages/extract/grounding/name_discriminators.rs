@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use super::token::{Begins, Token, TokenKind};
-use crate::attribution::surname_before_call;
+use crate::attribution::surname_before_title;
 
 static WORDS: LazyLock<DiscriminatorFile> = LazyLock::new(|| {
     toml::from_str(include_str!("name_discriminators.toml")).expect("`name_discriminators.toml` is embedded and tested")
@@ -72,7 +72,7 @@ pub(crate) fn mark(words: &mut [Token]) {
         {
             word.kind = TokenKind::Discriminator;
         } else {
-            let surname = surname_before_call(&chars);
+            let surname = surname_before_title(&chars);
             words[at..at + surname].iter_mut().for_each(|word| word.kind = TokenKind::Discriminator);
         }
     }

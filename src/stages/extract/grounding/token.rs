@@ -13,7 +13,7 @@ pub(crate) enum TokenKind {
     Name,
     /// Capitalized at the beginning of a sentence: a name unless the word is also used in lower case.
     Capital,
-    /// Distinguishes two names: with another word in its place it is another name.
+    /// Distinguishes two names: with another word instead, it is another name.
     Discriminator,
     /// A number.
     Number,

@@ -227,7 +227,7 @@ fn contracted(word: &str) -> (&str, Option<&'static str>) {
             return (stem, Some(out));
         }
     }
-    // `is`, `has` or a possessive: the word alone does not tell.
+    // `is`, `has` or a possessive: the word alone does not show which.
     match word.strip_suffix("'s") {
         Some(stem) if !stem.is_empty() => (stem, Some("is")),
         _ => (word, None),

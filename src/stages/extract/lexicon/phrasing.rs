@@ -14,7 +14,7 @@ pub(crate) fn list(names: &[String], language: Language) -> String {
 
 /// Puts a text in the language's quotation marks.
 pub(crate) fn quoted(text: &str) -> String {
-    // An unpaired mark would end the quotation in the wrong place.
+    // An unpaired mark would end the quotation too early.
     let (opens, shuts) = (text.matches('“').count(), text.matches('”').count());
     let text = if opens == shuts {
         text.replace('“', "‘").replace('”', "’")

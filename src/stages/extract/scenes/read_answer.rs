@@ -59,7 +59,7 @@ enum LineResult {
 impl Reader<'_> {
     /// Returns how many of the first utterances repeat the last ones of the carried scene.
     fn seam(&self, carried: &Draft, dialogue: &[FoundLine]) -> usize {
-        let plain = |speech: Option<&str>| crate::text::plain(speech.unwrap_or_default());
+        let plain = |speech: Option<&str>| crate::text::letters_and_digits(speech.unwrap_or_default());
         let previous: Vec<String> = carried.dialogue.iter().map(|line| plain(line.speech.as_deref())).collect();
         let again: Vec<String> = dialogue.iter().map(|line| plain(line.speech.as_deref())).collect();
         let most = previous.len().min(again.len());
@@ -71,7 +71,8 @@ impl Reader<'_> {
     /// Returns how many of the first utterances match the quotations at the start of the passage.
     fn opening(&self, lines: &[String]) -> usize {
         let quotations = self.book.quotations(self.chunk.start, self.chunk.end);
-        let mut expected = quotations.iter().map(|quotation| crate::text::plain(&quotation.text)).peekable();
+        let mut expected =
+            quotations.iter().map(|quotation| crate::text::letters_and_digits(&quotation.text)).peekable();
         let matches_quotation = |line: &&String| {
             // A speech may span several quotations.
             let mut rest = line.as_str();
@@ -228,7 +229,7 @@ fn count(counts: &mut Vec<(String, u32)>, text: String) {
     }
 }
 
-/// Removes the quotation marks around a whole speech and unpaired ones at its ends; pairs within it stay.
+/// Removes quotation marks that enclose the entire speech and unpaired ones at its ends; pairs inside it remain.
 pub(crate) fn unquoted(speech: &str) -> &str {
     let mut speech = speech.trim();
     loop {

@@ -8,7 +8,7 @@ use crate::llm::AskError;
 use crate::schema::{Character, CharacterType, Scene, SceneHead, SceneId, Utterance, slug};
 use crate::seed::seeded;
 use crate::stages::simulate::Params;
-use crate::text::PlainName;
+use crate::text::ComparableName;
 
 /// The source of scenes. Heads are in memory; a full scene is read when a conversation needs it.
 pub trait Scenes: Sync {
@@ -110,10 +110,10 @@ pub(crate) fn has_similar_name(scene: &Scene, character: &Character) -> bool {
     if character.kind == CharacterType::Established {
         return false;
     }
-    let own = PlainName::new(&character.name);
+    let own = ComparableName::new(&character.name);
     let cast = scene.characters.iter().filter(|member| member.name != Utterance::ENVIRONMENT);
     let mut names = cast.flat_map(|member| std::iter::once(&member.name).chain(&member.aliases));
-    names.any(|name| own.clashes(&PlainName::new(name)))
+    names.any(|name| own.clashes(&ComparableName::new(name)))
 }
 
 /// Returns whether a character plays scenes of its own book.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::markup::speech;
 use crate::schema::{Attribute, Scene};
-use crate::text::{is_han, plain, sentences, sentences_with_gaps};
+use crate::text::{is_han, letters_and_digits, sentences, sentences_with_gaps};
 
 /// Minimum length of a match in an example line: 12 letters or 6 Chinese characters. Shorter phrases are common.
 const MIN_LINE: usize = 12;
@@ -31,13 +31,15 @@ impl ReferenceFilter {
     pub(crate) fn new(scene: &Scene) -> Self {
         let mut filter = Self::default();
         for speech_text in scene.dialogue.iter().filter_map(|utterance| utterance.speech.as_deref()) {
-            for sentence in
-                sentences(speech_text).into_iter().map(plain).filter(|sentence| length(sentence) >= MIN_LINE)
+            for sentence in sentences(speech_text)
+                .into_iter()
+                .map(letters_and_digits)
+                .filter(|sentence| length(sentence) >= MIN_LINE)
             {
                 let key = sentence.chars().take(KEY_LENGTH).collect();
                 filter.sentences.entry(key).or_default().push(sentence);
             }
-            let speech_text = plain(speech_text);
+            let speech_text = letters_and_digits(speech_text);
             filter.text.push_str(&speech_text);
             filter.text.push('\n');
             filter.speeches.insert(speech_text);
@@ -49,8 +51,8 @@ impl ReferenceFilter {
     /// Returns whether a line is a speech of the dialogue, contains one of its sentences or is contained in it.
     pub(crate) fn contains(&self, line: &str) -> bool {
         let spoken = speech(line);
-        let full_text = plain(&spoken);
-        let parts = sentences(&spoken).into_iter().map(plain).chain([full_text.clone()]);
+        let full_text = letters_and_digits(&spoken);
+        let parts = sentences(&spoken).into_iter().map(letters_and_digits).chain([full_text.clone()]);
         self.speeches.contains(&full_text)
             || self.contains_sentence(&full_text, MIN_LINE)
             || parts.into_iter().any(|part| length(&part) >= MIN_LINE && self.text.contains(&part))
@@ -62,9 +64,10 @@ impl ReferenceFilter {
         let (mut kept, mut all) = (String::new(), 0);
         for (sentence, sentence_with_gap) in sentences_with_gaps(value) {
             // Short quotations, such as a name, may equal a whole speech by chance.
-            let is_quotation = |quotation: &str| length(&plain(quotation)) >= MIN_LINE && self.contains(quotation);
-            let quotes =
-                self.contains_sentence(&plain(sentence), MIN_ATTRIBUTE) || quotations(sentence).any(is_quotation);
+            let is_quotation =
+                |quotation: &str| length(&letters_and_digits(quotation)) >= MIN_LINE && self.contains(quotation);
+            let quotes = self.contains_sentence(&letters_and_digits(sentence), MIN_ATTRIBUTE)
+                || quotations(sentence).any(is_quotation);
             if !quotes {
                 kept.push_str(sentence_with_gap);
             }

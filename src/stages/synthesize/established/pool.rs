@@ -8,7 +8,7 @@ use crate::schema::{
     Attribute, Character, CharacterId, CharacterType, Grounded, Language, Reject, RejectReason, Scene, SceneCharacter,
     Stage, Utterance, slug,
 };
-use crate::text::plain;
+use crate::text::letters_and_digits;
 
 /// Minimum number of distinct lines of a character; fewer do not show a speech style.
 pub const MIN_LINES: usize = 5;
@@ -240,7 +240,11 @@ fn speaker(scene: &Scene, name: &str) -> Option<String> {
 /// Returns the distinct lines, in order.
 fn distinct<'a>(lines: &[(Language, &'a str)]) -> Vec<(Language, &'a str)> {
     let mut distinct = BTreeSet::new();
-    lines.iter().filter(|(_, line)| distinct.insert(plain(line)) && !plain(line).is_empty()).copied().collect()
+    lines
+        .iter()
+        .filter(|(_, line)| distinct.insert(letters_and_digits(line)) && !letters_and_digits(line).is_empty())
+        .copied()
+        .collect()
 }
 
 /// Returns at most [`MAX_LINES`] lines, in order: from each of equally long sections the longest line of at most

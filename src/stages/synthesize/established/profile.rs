@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use crate::schema::{Attribute, Language, Visibility};
-use crate::text::{is_han, likeness, plain, sentences};
+use crate::text::{is_han, letters_and_digits, sentences, similarity};
 
 /// Minimum similarity of two sentences that count as the same.
 const SAME_SIMILARITY: f64 = 0.8;
@@ -48,7 +48,7 @@ pub(super) fn merged<'a>(profiles: impl IntoIterator<Item = &'a [Attribute]>, la
     let mut merged: Vec<MergedAttribute> = Vec::new();
     for attribute in profiles.into_iter().flatten() {
         let Attribute { key, value, visibility } = attribute;
-        let normalized_key = plain(key);
+        let normalized_key = letters_and_digits(key);
         if value.trim().is_empty() || normalized_key.is_empty() {
             continue;
         }
@@ -70,13 +70,16 @@ pub(super) fn merged<'a>(profiles: impl IntoIterator<Item = &'a [Attribute]>, la
     let public: Vec<(String, String)> = merged
         .iter()
         .filter(|merged| merged.visibility == Visibility::Public)
-        .flat_map(|merged| merged.sentences.iter().map(|sentence| (merged.normalized_key.clone(), plain(sentence))))
+        .flat_map(|merged| {
+            merged.sentences.iter().map(|sentence| (merged.normalized_key.clone(), letters_and_digits(sentence)))
+        })
         .collect();
     for merged in merged.iter_mut().filter(|merged| merged.visibility == Visibility::Private) {
         let MergedAttribute { normalized_key, sentences, .. } = merged;
         // A private sentence may contradict the public value, but must not repeat it.
-        sentences
-            .retain(|sentence| !public.iter().any(|(key, other)| key == normalized_key && *other == plain(sentence)));
+        sentences.retain(|sentence| {
+            !public.iter().any(|(key, other)| key == normalized_key && *other == letters_and_digits(sentence))
+        });
     }
     let attribute = |merged: MergedAttribute| {
         let value = merged.value(language);
@@ -87,23 +90,23 @@ pub(super) fn merged<'a>(profiles: impl IntoIterator<Item = &'a [Attribute]>, la
 
 /// Returns whether a key has a single value at a time.
 pub(super) fn is_single(key: &str) -> bool {
-    WORD_LISTS.single_value_keys.iter().any(|single| plain(single) == plain(key))
+    WORD_LISTS.single_value_keys.iter().any(|single| letters_and_digits(single) == letters_and_digits(key))
 }
 
 impl MergedAttribute {
     fn add(&mut self, value: &str) {
         for sentence in sentences(value) {
-            let new = plain(sentence);
-            let adds_nothing = |old: &String| plain(old).contains(&new) || is_contained(sentence, old);
+            let new = letters_and_digits(sentence);
+            let adds_nothing = |old: &String| letters_and_digits(old).contains(&new) || is_contained(sentence, old);
             if self.sentences.iter().any(adds_nothing) {
                 continue;
             }
             // The newest wording replaces what it repeats, and the newest figure replaces earlier ones.
             let figure = figure(sentence);
             let is_figure = |old: &String| figure.is_some() && self::figure(old) == figure;
-            let is_repeated = |old: &String| new.contains(&plain(old)) || is_contained(old, sentence);
+            let is_repeated = |old: &String| new.contains(&letters_and_digits(old)) || is_contained(old, sentence);
             self.sentences
-                .retain(|old| !is_repeated(old) && likeness(old, sentence) < SAME_SIMILARITY && !is_figure(old));
+                .retain(|old| !is_repeated(old) && similarity(old, sentence) < SAME_SIMILARITY && !is_figure(old));
             self.sentences.push(sentence.to_owned());
         }
     }
@@ -133,7 +136,7 @@ fn is_contained(part: &str, container: &str) -> bool {
         let index = remaining.iter().position(|other| other == piece);
         index.map(|index| remaining.swap_remove(index)).is_some()
     });
-    has_all && likeness(part, container) >= CONTAINED_SIMILARITY
+    has_all && similarity(part, container) >= CONTAINED_SIMILARITY
 }
 
 /// Returns the words of a sentence; in Chinese, the characters.
@@ -149,7 +152,7 @@ fn words(sentence: &str) -> Vec<String> {
 fn figure(sentence: &str) -> Option<String> {
     let clause = sentence.split([',', ';', ':', '，', '；', '：', '、']).next()?;
     let is_figure = clause.contains(|c: char| c.is_ascii_digit());
-    is_figure.then(|| plain(clause).chars().filter(|c| !c.is_ascii_digit()).collect())
+    is_figure.then(|| letters_and_digits(clause).chars().filter(|c| !c.is_ascii_digit()).collect())
 }
 
 #[cfg(test)]

@@ -139,7 +139,7 @@ impl Merger<'_> {
     /// name is then someone else's.
     fn is_established_before(&self, first: usize, full: usize) -> bool {
         let (first, full) = (&self.names[first], &self.names[full]);
-        let rare = full.words.last().is_some_and(|last| self.heard[last] < first.count);
+        let rare = full.words.last().is_some_and(|last| self.surname_mentions[last] < first.count);
         if full.count * 5 >= first.count || first.title.is_some() || !rare {
             return false;
         }

@@ -26,7 +26,7 @@ pub(super) struct Merger<'a> {
     /// Names of two or more words, by last word.
     by_last: HashMap<u32, Vec<usize>>,
     /// Number of mentions of each last word, in names that also have a title or a first name.
-    heard: HashMap<u32, u32>,
+    surname_mentions: HashMap<u32, u32>,
     /// By name: whether it is a first name that was merged with a full name.
     pub(in crate::attribution::english) is_first_name: Vec<bool>,
 }
@@ -39,24 +39,24 @@ impl<'a> Merger<'a> {
         mentions: &'a [Mention],
         person: &'a [bool],
     ) -> (Groups, Vec<(usize, Vec<usize>)>) {
-        let signs = names.iter().map(|name| title_bits(book, name)).collect();
+        let titles = names.iter().map(|name| title_bits(book, name)).collect();
         let counts = names.iter().map(|name| (name.female, name.male)).collect();
         let mut merger = Self {
             book,
             names,
             mentions,
             person,
-            groups: Groups::new(signs, counts),
+            groups: Groups::new(titles, counts),
             companions: names_in_one_sentence(book, mentions),
             by_last: HashMap::new(),
-            heard: HashMap::new(),
+            surname_mentions: HashMap::new(),
             is_first_name: vec![false; names.len()],
         };
         for name in names {
             let Some(&last) = name.words.last().filter(|_| name.words.len() > 1 || name.title.is_some()) else {
                 continue;
             };
-            *merger.heard.entry(last).or_default() += name.count;
+            *merger.surname_mentions.entry(last).or_default() += name.count;
         }
         let mut fulls: Vec<usize> = (0..names.len()).filter(|&i| names[i].words.len() > 1).collect();
         fulls.sort_by_key(|&i| (std::cmp::Reverse(names[i].count), i));

@@ -92,12 +92,12 @@ impl Merger<'_> {
             if self.title(i) != "miss" || self.is_first_name[i] {
                 continue;
             }
-            let own = self.groups.root(i);
+            let own_group = self.groups.root(i);
             let bearers: Vec<usize> = self.by_last.get(&word).cloned().unwrap_or_default();
             let mut daughters: Vec<usize> = Vec::new();
             for other in bearers {
                 let root = self.groups.root(other);
-                if root != own
+                if root != own_group
                     && self.groups.gender(other) != Gender::Male
                     && self.groups.agree(i, other)
                     && !daughters.contains(&root)

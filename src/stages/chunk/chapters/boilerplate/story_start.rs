@@ -1,4 +1,4 @@
-//! Finds the start of a story told before the first chapter heading, without a heading of its own.
+//! Finds the start of a story whose first part comes before the first chapter heading, without a heading.
 //!
 //! Distinguishes prose from titles, credits and dedications by how a paragraph ends and by its words. Does not cut
 //! anything.

@@ -72,7 +72,7 @@ pub(super) fn without_summaries(found: Vec<Heading>, lines: &Lines) -> Vec<Headi
     /// The maximum number of restarts tried. After more, there is no table of contents.
     const TRIED: usize = 64;
     /// The minimum number of headings in a pass.
-    const LEAST: usize = 3;
+    const MIN_HEADINGS: usize = 3;
     let Some(first) = found.first().map(key) else { return found };
     // The amount of text before each heading.
     let mut sums = vec![0];
@@ -84,7 +84,7 @@ pub(super) fn without_summaries(found: Vec<Heading>, lines: &Lines) -> Vec<Headi
         let steps = 0..at.min(found.len() - at);
         steps.filter(|step| key(&found[*step]) == key(&found[at + step])).count()
     };
-    let again = (LEAST..found.len()).filter(|at| key(&found[*at]) == first).take(TRIED).find(|&at| {
+    let again = (MIN_HEADINGS..found.len()).filter(|at| key(&found[*at]) == first).take(TRIED).find(|&at| {
         let reach = (2 * at).min(found.len());
         // The text after the table of contents seems to belong to its last entry.
         sums[at - 1] * 8 < sums[reach] - sums[at] && same(at) * 10 >= at * 9

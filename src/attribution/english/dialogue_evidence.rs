@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 /// Evidence from the first pass over the dialogue, for use in the second.
 #[derive(Debug, Clone, Default)]
-pub(in crate::attribution::english) struct DialogueEvidence {
+pub(super) struct DialogueEvidence {
     /// Whether a first pass has been made.
-    pub(in crate::attribution::english) read: bool,
+    pub(super) first_pass_done: bool,
     /// A name of the narrator.
     pub(super) narrator: Option<usize>,
     /// Role phrases, each with a name of the character it means.

@@ -1,5 +1,5 @@
-//! Scripted answers to the asks of `extract`, in both languages: the worldview over chunks, answers in another language,
-//! salience, and short lines on both sides of a chunk boundary.
+//! Scenes of a scripted model, in both languages: a worldview that grows with the book, text in another language, salience, short
+//! lines on both sides of a chunk boundary.
 
 use std::sync::Arc;
 
@@ -8,34 +8,28 @@ use dramaturg::stages::extract;
 use dramaturg::stages::extract::{FoundScene, FoundScenes};
 use serde_json::{Value, json};
 
-use crate::extraction::{Read, extracted, read, reasons, scene, talk};
+use crate::support::scripted_extraction::{IndexedBook, found_scene, reasons};
+use crate::support::{Lines, conversation, paragraph};
 
-/// Lines as (speaker, speech).
-type Lines = Vec<(String, String)>;
-
-/// Returns a book with these lines, cut into chunks before the given line numbers.
-fn told(language: Language, lines: &Lines, cuts: &[usize]) -> Read {
-    let tell = |(speaker, speech): &(String, String)| match language {
-        Language::En => format!("“{speech}” said {speaker}.\n\n"),
-        Language::Zh => format!("{speaker}道：“{speech}”\n"),
-    };
-    let pieces: Vec<String> = lines.iter().map(tell).collect();
-    let mut book = read("a_book.txt", pieces.concat().as_bytes(), None);
+/// Reads the book that consists of these lines, cut into chunks before the lines with the indexes `cuts`.
+fn book_of(language: Language, lines: &Lines, cuts: &[usize]) -> IndexedBook {
+    let pieces: Vec<String> = lines.iter().map(|line| paragraph(language, line)).collect();
+    let mut book = IndexedBook::read("a_book.txt", pieces.concat().as_bytes(), None);
     assert_eq!((book.language, book.chunks.len()), (language, 1));
-    let whole = book.chunks.remove(0);
-    let mut start = whole.start;
+    let only = book.chunks.remove(0);
+    let mut start = only.start;
     for (index, (from, to)) in (0..).zip([&[0], cuts].concat().into_iter().zip([cuts, &[lines.len()]].concat())) {
         let text = pieces[from..to].concat();
         let end = start + u32::try_from(text.chars().count()).expect("short");
-        book.chunks.push(Chunk { index, start, end: end.min(whole.end), text, ..whole.clone() });
+        book.chunks.push(Chunk { index, start, end: end.min(only.end), text, ..only.clone() });
         start = end;
     }
     book
 }
 
-/// Returns the index of a draw's chunk.
-fn place(read: &Read, draw: &str) -> usize {
-    let ids = read.chunks.iter().map(Chunk::id);
+/// Returns the index of the chunk that a draw is about.
+fn chunk_index(book: &IndexedBook, draw: &str) -> usize {
+    let ids = book.chunks.iter().map(Chunk::id);
     ids.into_iter().position(|id| draw == format!("{id}/scenes")).expect("a chunk of the book, asked once")
 }
 
@@ -45,28 +39,32 @@ async fn a_short_line_on_both_sides_of_a_chunk_boundary_is_kept_twice() {
         for (speakers, overlap, says_so) in
             [(2, 0, true), (1, 0, true), (2, 1, true), (1, 1, false), (2, 1, false), (1, 2, true), (2, 3, false)]
         {
-            let (mut lines, ..) = talk(language, 24);
+            let (mut lines, _) = conversation(language, 24);
             let yes = if language == Language::En { "Yes." } else { "是的。" };
             let names = [lines[0].0.clone(), lines[1].0.clone()];
             lines[11] = (names[speakers - 1].clone(), yes.to_owned());
             lines[12] = (names[0].clone(), yes.to_owned());
-            let read = Arc::new(told(language, &lines, &[12]));
-            let (script, all) = (Arc::clone(&read), lines.clone());
+            let book = Arc::new(book_of(language, &lines, &[12]));
+            let (script, all) = (Arc::clone(&book), lines.clone());
             let rule = move |ask: &str, draw: &str, reply: Value| {
                 if ask != "extract/scenes" {
                     return reply;
                 }
-                let mut scene = if place(&script, draw) == 0 { scene(&all[..12]) } else { scene(&all[12 - overlap..]) };
-                scene.unfinished = place(&script, draw) == 0;
+                let mut scene = if chunk_index(&script, draw) == 0 {
+                    found_scene(&all[..12])
+                } else {
+                    found_scene(&all[12 - overlap..])
+                };
+                scene.unfinished = chunk_index(&script, draw) == 0;
                 scene.continues = says_so && !scene.unfinished;
                 json!(FoundScenes { scenes: vec![scene] })
             };
-            let (scenes, rejects, _) = extracted(&read, &extract::Params::default(), rule).await;
-            let case = format!("{language}, {speakers} speakers, {overlap} lines told again");
+            let (scenes, rejects, _) = book.extract(&extract::Params::default(), rule).await;
+            let case = format!("{language}, {speakers} speakers, {overlap} repeated lines");
             let [scene] = &scenes[..] else { panic!("{case}: {} scenes, {rejects:?}", scenes.len()) };
-            let said =
+            let found =
                 scene.dialogue.iter().map(|line| (line.speaker.clone(), line.speech.clone().unwrap_or_default()));
-            assert_eq!(said.collect::<Lines>(), lines, "{case}");
+            assert_eq!(found.collect::<Lines>(), lines, "{case}");
             assert!(rejects.is_empty() && scene.dialogue.is_sorted_by_key(|line| line.start), "{case}: {rejects:?}");
         }
     }
@@ -75,8 +73,8 @@ async fn a_short_line_on_both_sides_of_a_chunk_boundary_is_kept_twice() {
 #[tokio::test]
 async fn the_worldview_is_extended_chunk_by_chunk() {
     for language in Language::ALL {
-        let (lines, ..) = talk(language, 40);
-        let read = Arc::new(told(language, &lines, &[8, 16, 24, 32]));
+        let (lines, _) = conversation(language, 40);
+        let book = Arc::new(book_of(language, &lines, &[8, 16, 24, 32]));
         let en = language == Language::En;
         let [first, more, foreign] = if en {
             ["A town by a weir.", " Every stone there has an owner.", "坝边小镇，每块石头都有主人，谁也不肯让谁。"]
@@ -85,25 +83,30 @@ async fn the_worldview_is_extended_chunk_by_chunk() {
         };
         let long = more.repeat(30);
         let answers = [first.to_owned(), foreign.to_owned(), format!("{first}{more}"), String::new(), long];
-        let (script, said) = (Arc::clone(&read), answers.clone());
+        let (script, worldviews) = (Arc::clone(&book), answers.clone());
         let rule = move |ask: &str, draw: &str, mut reply: Value| {
             if ask == "extract/scenes" {
-                let at = place(&script, draw);
-                return json!(FoundScenes { scenes: vec![scene(&lines[at * 8..at * 8 + 8])] });
+                let at = chunk_index(&script, draw);
+                return json!(FoundScenes { scenes: vec![found_scene(&lines[at * 8..at * 8 + 8])] });
             }
             let (_, start) = draw.strip_suffix("/describe").and_then(|id| id.split_once('@')).expect("a scene");
-            let start: u32 = start.parse().expect("a place");
+            let start: u32 = start.parse().expect("an offset");
             let at = script.chunks.iter().position(|chunk| start < chunk.end).expect("of a chunk");
-            reply["worldview"] = json!(said[at]);
+            reply["worldview"] = json!(worldviews[at]);
             reply
         };
-        let (scenes, rejects, records) = extracted(&read, &extract::Params::default(), rule).await;
+        let (scenes, rejects, records) = book.extract(&extract::Params::default(), rule).await;
         let worlds: Vec<&str> = scenes.iter().map(|scene| scene.worldview.as_str()).collect();
         assert_eq!(worlds[..4], [&answers[0], &answers[0], &answers[2], &answers[2]], "{language}");
-        assert_eq!(worlds[4].matches(more.trim()).count(), 12, "what grows with every scene is cut: {}", worlds[4]);
+        assert_eq!(
+            worlds[4].matches(more.trim()).count(),
+            12,
+            "the worldview is limited to 12 sentences: {}",
+            worlds[4]
+        );
         assert_eq!(reasons(&rejects), ["other_language"], "{rejects:?}");
         assert!(scenes[1].id == rejects[0].id.as_str() && rejects[0].detail.contains("the worldview"), "{rejects:?}");
-        // Each prompt contains the worldview of the previous scene.
+        // The prompt of each scene has the worldview after the previous one.
         for (at, scene) in scenes.iter().enumerate() {
             let record = records.iter().find(|record| record.draw == format!("{}/describe", scene.id)).expect("asked");
             let prompt = &record.request.messages[1].content;
@@ -119,18 +122,18 @@ async fn the_worldview_is_extended_chunk_by_chunk() {
 #[tokio::test]
 async fn text_in_another_language_is_rejected() {
     for language in Language::ALL {
-        let (lines, ..) = talk(language, 12);
-        let read = Arc::new(told(language, &lines, &[]));
+        let (lines, _) = conversation(language, 12);
+        let book = Arc::new(book_of(language, &lines, &[]));
         let en = language == Language::En;
         let (own, foreign) =
             ("Keeps count of every stone that she has seen.", "凡是见过的石头，她都记着数，一块也不肯少。");
         let (own, foreign) = if en { (own, foreign) } else { (foreign, own) };
-        let (deed, other_deed) = if en { ("nods", "点了点头") } else { ("点了点头", "nods") };
+        let (action, foreign_action) = if en { ("nods", "点了点头") } else { ("点了点头", "nods") };
         let [persona, hobbies] = if en { ["persona", "hobbies"] } else { ["性格", "爱好"] };
         let name = lines[0].0.clone();
-        let mut found = scene(&lines);
-        found.dialogue[0].action = Some(other_deed.to_owned());
-        found.dialogue[1].action = Some(deed.to_owned());
+        let mut found = found_scene(&lines);
+        found.dialogue[0].action = Some(foreign_action.to_owned());
+        found.dialogue[1].action = Some(action.to_owned());
         found.dialogue[2].thought = Some(foreign.to_owned());
         for situation in [own, foreign] {
             let (found, name, situation) = (found.clone(), name.clone(), situation.to_owned());
@@ -146,7 +149,7 @@ async fn text_in_another_language_is_rejected() {
                 reply["profiles"] = json!([{"character": name, "attributes": attributes}]);
                 reply
             };
-            let (scenes, rejects, _) = extracted(&read, &extract::Params::default(), rule).await;
+            let (scenes, rejects, _) = book.extract(&extract::Params::default(), rule).await;
             if situation == foreign {
                 // A scene needs a situation.
                 let last = rejects.last().expect("the scene is entered");
@@ -160,7 +163,7 @@ async fn text_in_another_language_is_rejected() {
                 assert!(rejects[1].detail.contains(&part), "{}", rejects[1].detail);
             }
             let actions: Vec<Option<&str>> = scene.dialogue[..3].iter().map(|line| line.action.as_deref()).collect();
-            assert_eq!((actions, scene.dialogue[2].thought.as_deref()), (vec![None, Some(deed), None], None));
+            assert_eq!((actions, scene.dialogue[2].thought.as_deref()), (vec![None, Some(action), None], None));
             let profile = &scene.characters.iter().find(|one| one.name == lines[0].0).expect("of the cast").profile;
             assert!(profile.iter().any(|one| one.key == persona && one.value == own), "{profile:?}");
             assert!(profile.iter().all(|one| one.value != foreign) && scene.motivations.is_empty(), "{scene:?}");
@@ -171,22 +174,23 @@ async fn text_in_another_language_is_rejected() {
 #[tokio::test]
 async fn a_joined_scene_has_the_highest_salience_of_its_parts() {
     for language in Language::ALL {
-        let (lines, ..) = talk(language, 24);
-        let read = Arc::new(told(language, &lines, &[12]));
+        let (lines, _) = conversation(language, 24);
+        let book = Arc::new(book_of(language, &lines, &[12]));
         for (first, second, expected) in
             [(Some(30), Some(80), Some(80)), (Some(30), None, Some(30)), (None, None, None)]
         {
-            let (script, lines) = (Arc::clone(&read), lines.clone());
+            let (script, lines) = (Arc::clone(&book), lines.clone());
             let rule = move |ask: &str, draw: &str, reply: Value| {
                 if ask != "extract/scenes" {
                     return reply;
                 }
-                let (continues, prominence) = if place(&script, draw) == 0 { (false, first) } else { (true, second) };
+                let (continues, prominence) =
+                    if chunk_index(&script, draw) == 0 { (false, first) } else { (true, second) };
                 let part = if continues { &lines[12..] } else { &lines[..12] };
-                let scene = FoundScene { continues, unfinished: !continues, prominence, ..scene(part) };
+                let scene = FoundScene { continues, unfinished: !continues, prominence, ..found_scene(part) };
                 json!(FoundScenes { scenes: vec![scene] })
             };
-            let (scenes, rejects, records) = extracted(&read, &extract::Params::default(), rule).await;
+            let (scenes, rejects, records) = book.extract(&extract::Params::default(), rule).await;
             assert_eq!((scenes.len(), scenes[0].salience), (1, expected), "{language}: {rejects:?}");
             let asked = records.iter().find(|record| record.ask == "extract/scenes").expect("asked");
             let schema = &asked.request.schema["properties"]["scenes"]["items"]["properties"]["prominence"];
