@@ -177,8 +177,8 @@ fn make(path: &Path, count: usize) -> usize {
     characters.sort_by(|a, b| a.id.cmp(&b.id));
     tables.push(write(&mut dataset, characters));
     let tables: Vec<Table> = tables.into_iter().flatten().collect();
-    let about = CardMetadata { name: "bench".into(), ..CardMetadata::default() };
-    dataset.finish(&export::card(&ExportParams::default(), &about, &tables)).expect("the data set is written");
+    let metadata = CardMetadata { name: "bench".into(), ..CardMetadata::default() };
+    dataset.finish(&export::card(&ExportParams::default(), &metadata, &tables)).expect("the data set is written");
     bytes
 }
 
@@ -197,8 +197,8 @@ impl From<ExportError> for Fault {
 
 fn write<T: TableRow>(dataset: &mut NewDataset, rows: impl IntoIterator<Item = T>) -> Option<Table> {
     let mut file = dataset.table(T::CONFIG, T::SPLIT);
-    let rights = QuoteLimits::new(&ExportParams::default(), 0);
-    let table = export::table(&rights, rows.into_iter().map(Ok), |group| {
+    let quote_limits = QuoteLimits::new(&ExportParams::default(), 0);
+    let table = export::table(&quote_limits, rows.into_iter().map(Ok), |group| {
         file.write(group).map_err(|source| Fault::Store { _source: source })
     });
     dataset.end(file).expect("the data set is written");

@@ -244,10 +244,10 @@ pub fn text(slug: &str, attributions: &[&Attribution]) -> String {
         let _ = writeln!(body, "narrator = {}", toml_string(&narrator));
     }
     body.push_str("ignore = []\n");
-    let mut in_silent_part = false;
+    let mut past_speakers = false;
     for Entry { known, lines, mentions } in entries(attributions) {
-        if lines == 0 && !in_silent_part {
-            in_silent_part = true;
+        if lines == 0 && !past_speakers {
+            past_speakers = true;
             body.push_str("\n# Characters without quotations.\n");
         }
         let lines = if lines == 1 { "1 quotation".to_owned() } else { format!("{lines} quotations") };

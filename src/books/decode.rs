@@ -50,7 +50,7 @@ fn decoded(path: &str, mut bytes: Vec<u8>, label: Option<&str>) -> Result<(Strin
     }
     let bytes = match String::from_utf8(bytes) {
         // ISO-2022-JP text looks like ASCII apart from its escape sequences.
-        Ok(text) if !shifts(&text) => return Ok((text, UTF_8)),
+        Ok(text) if !has_escape_sequences(&text) => return Ok((text, UTF_8)),
         Ok(text) => text.into_bytes(),
         Err(error) => error.into_bytes(),
     };
@@ -76,7 +76,7 @@ fn decoded(path: &str, mut bytes: Vec<u8>, label: Option<&str>) -> Result<(Strin
 }
 
 /// Whether an ASCII text contains the escape sequences by which ISO-2022-JP switches to Japanese.
-fn shifts(text: &str) -> bool {
+fn has_escape_sequences(text: &str) -> bool {
     text.is_ascii() && ["\u{1b}$B", "\u{1b}$@"].iter().any(|sign| text.contains(sign))
 }
 
@@ -124,10 +124,10 @@ fn statistics(bytes: &[u8]) -> &'static Encoding {
         }
     }
     let whole_sample = guess(&sample);
-    let strange = sample.iter().filter(|byte| !byte.is_ascii()).count();
+    let non_ascii = sample.iter().filter(|byte| !byte.is_ascii()).count();
     // One bad byte is enough for the detector to rule out a multi-byte encoding. Text that is not in Latin letters is
     // therefore guessed again block by block.
-    if whole_sample.is_single_byte() && strange * 3 > sample.len() {
+    if whole_sample.is_single_byte() && non_ascii * 3 > sample.len() {
         let mut votes: Vec<(&'static Encoding, usize)> = Vec::new();
         let mut blocks = 0;
         for block in blocks_of(&sample) {
@@ -403,8 +403,8 @@ mod tests {
     fn the_encoding_declared_in_a_page_is_used_if_it_is_valid() {
         let page = "<html><head><meta charset=\"big5\"></head><p>水車</p></html>";
         assert_eq!(found(&BIG5.encode(page).0, None), Ok((page.to_owned(), "Big5")));
-        let lying = "<?xml version=\"1.0\" encoding=\"iso-8859-1\"?><p>水車</p>";
-        assert_eq!(found(lying.as_bytes(), None), Ok((lying.to_owned(), "UTF-8")));
+        let misdeclared = "<?xml version=\"1.0\" encoding=\"iso-8859-1\"?><p>水車</p>";
+        assert_eq!(found(misdeclared.as_bytes(), None), Ok((misdeclared.to_owned(), "UTF-8")));
     }
 
     #[test]

@@ -185,12 +185,12 @@ impl Lines {
         let (mut bytes, mut depth, mut size) = (Vec::new(), 0_usize, 0_u64);
         let (mut in_string, mut escaped, mut begun) = (false, false, self.line);
         // Whether a value other than an object, such as a number, is being read.
-        let mut stray = false;
+        let mut in_stray_value = false;
         loop {
             let buffer = source.fill_buf()?;
             if buffer.is_empty() {
                 return match depth {
-                    0 if stray => Err(Failure::Object(begun, NO_OBJECT.to_owned())),
+                    0 if in_stray_value => Err(Failure::Object(begun, NO_OBJECT.to_owned())),
                     0 => Ok(None),
                     _ => Err(Failure::Object(begun, "the file ends inside the object".to_owned())),
                 };
@@ -203,13 +203,13 @@ impl Lines {
                     b'\\' if in_string => escaped = true,
                     // It ends with its line at the latest, so that an unclosed quotation mark affects no more than
                     // that.
-                    b'\n' if stray => {
+                    b'\n' if in_stray_value => {
                         (used, done) = (at + 1, true);
                         break;
                     }
-                    b'"' if depth > 0 || stray => in_string = !in_string,
+                    b'"' if depth > 0 || in_stray_value => in_string = !in_string,
                     _ if in_string => {}
-                    b',' | b'{' | b'[' | b']' if stray => {
+                    b',' | b'{' | b'[' | b']' if in_stray_value => {
                         (used, done) = (at, true);
                         break;
                     }
@@ -228,14 +228,14 @@ impl Lines {
                         }
                     }
                     _ if depth > 0 || byte.is_ascii_whitespace() || b"[],\xef\xbb\xbf".contains(byte) => {}
-                    _ if stray => {}
+                    _ if in_stray_value => {}
                     _ => {
-                        (stray, in_string, begun) = (true, *byte == b'"', self.line);
+                        (in_stray_value, in_string, begun) = (true, *byte == b'"', self.line);
                         self.entry += 1;
                     }
                 }
             }
-            if !stray && (depth > 0 || done) {
+            if !in_stray_value && (depth > 0 || done) {
                 size += (used - from) as u64;
                 if size <= MAX_BYTES {
                     bytes.extend_from_slice(&buffer[from..used]);
@@ -244,7 +244,7 @@ impl Lines {
                 }
             }
             source.consume(used);
-            if done && stray {
+            if done && in_stray_value {
                 return Err(Failure::Object(begun, NO_OBJECT.to_owned()));
             }
             if done && size > MAX_BYTES {

@@ -15,8 +15,8 @@ pub(super) fn invocation(arguments: impl IntoIterator<Item = OsString>, command:
 
 /// Quotes a word if the shell would split or expand it.
 pub(super) fn quoted(argument: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "_-./:=,@%+".contains(c);
-    if !argument.is_empty() && argument.chars().all(plain) {
+    let is_safe = |c: char| c.is_alphanumeric() || "_-./:=,@%+".contains(c);
+    if !argument.is_empty() && argument.chars().all(is_safe) {
         argument.to_owned()
     } else {
         format!("'{}'", argument.replace('\'', r"'\''"))

@@ -108,9 +108,9 @@ struct Terminal {
 impl Terminal {
     fn new() -> Self {
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-        let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let bars = std::io::stderr().is_terminal() && !dumb;
-        Self { bars, color: bars && !plain }
+        Self { bars, color: bars && !no_color }
     }
 }
 

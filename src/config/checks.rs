@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::document::problems::At;
+use super::document::problems::SourceSpan;
 use super::document::schema_check::one_of;
 use super::document::{Document, Problem, child, dotted};
 use super::environment::Environment;
@@ -63,18 +63,18 @@ fn cast(document: &Document, problems: &mut Vec<Problem>) -> BTreeSet<String> {
         lists.extend(document.keys(&pointer).iter().map(|language| child(&pointer, language)));
         let mut played = false;
         for list in lists {
-            let mut seen = BTreeMap::new();
-            for (place, name) in document.strings(&list) {
+            let mut firsts = BTreeMap::new();
+            for (pointer, name) in document.strings(&list) {
                 played = true;
                 used.insert(name.to_owned());
                 if !models.is_empty() && !models.contains(&name) {
                     let known = one_of(models.iter().map(|model| format!("`{model}`")));
                     let problem =
-                        Problem::new(document.at(&place), format!("`{}` names an unknown model", dotted(&place)));
+                        Problem::new(document.at(&pointer), format!("`{}` names an unknown model", dotted(&pointer)));
                     problems.push(problem.expected(known).nearest(name, models.iter().copied()));
-                } else if let Some(first) = seen.insert(name, dotted(&place)) {
-                    let message = format!("`{}` is the same model as `{first}`", dotted(&place));
-                    problems.push(Problem::new(document.at(&place), message).expected("each model once"));
+                } else if let Some(first) = firsts.insert(name, dotted(&pointer)) {
+                    let message = format!("`{}` is the same model as `{first}`", dotted(&pointer));
+                    problems.push(Problem::new(document.at(&pointer), message).expected("each model once"));
                 }
             }
         }
@@ -127,14 +127,14 @@ fn figures(document: &Document, problems: &mut Vec<Problem>) {
             continue;
         }
         // Point at the number that the file sets; the other may be a default.
-        let (given, bound, other) = if document.has(low) {
+        let (key, bound, other) = if document.has(low) {
             (low, format!("at most {high_number}"), format!("`{}`, which is {high_number}", dotted(high)))
         } else {
             (high, format!("at least {low_number}"), format!("`{}`, which is {low_number}", dotted(low)))
         };
-        let word = if given == low { "above" } else { "below" };
-        let message = format!("`{}` is {word} {other}", dotted(given));
-        problems.push(Problem::new(document.at(given), message).expected(bound));
+        let word = if key == low { "above" } else { "below" };
+        let message = format!("`{}` is {word} {other}", dotted(key));
+        problems.push(Problem::new(document.at(key), message).expected(bound));
     }
 }
 
@@ -221,8 +221,8 @@ pub(crate) fn keys_in_addresses(
     problems: &mut Vec<Problem>,
 ) {
     for model in document.keys("/models") {
-        let place = format!("{}/base_url", child("/models", model));
-        for (pointer, url) in document.strings(&place) {
+        let pointer = format!("{}/base_url", child("/models", model));
+        for (pointer, url) in document.strings(&pointer) {
             if has_key(variables.get(&pointer).map_or(url, String::as_str)) {
                 let message = format!("`{}` contains a key, which would be written to the manifest", dotted(&pointer));
                 let problem = Problem::new(document.at(&pointer), message);
@@ -241,9 +241,9 @@ pub(crate) fn values_of_headers(
     problems: &mut Vec<Problem>,
 ) {
     for model in document.keys("/models") {
-        let place = format!("{}/headers", child("/models", model));
-        for header in document.keys(&place) {
-            let pointer = child(&place, header);
+        let pointer = format!("{}/headers", child("/models", model));
+        for header in document.keys(&pointer) {
+            let pointer = child(&pointer, header);
             // A variable that is not set has been reported already.
             let names_none = document.strings(&pointer).first().is_some_and(|(_, text)| !text.contains('$'));
             if names_none && !variables.contains_key(&pointer) {
@@ -282,15 +282,18 @@ pub(crate) fn reach(
     problems: &mut Vec<Problem>,
 ) -> Reached {
     let entry = child("/models", model);
-    let given = |key: &str| document.strings(&format!("{entry}/{key}")).first().map(|(_, text)| (*text).to_owned());
-    let from = |key: &str, variable: &str| given(key).or_else(|| environment.get(variable).map(str::to_owned));
+    let setting = |key: &str| document.strings(&format!("{entry}/{key}")).first().map(|(_, text)| (*text).to_owned());
+    let from = |key: &str, variable: &str| setting(key).or_else(|| environment.get(variable).map(str::to_owned));
     let lacking = |key: &str, variable: &str| {
         Problem::new(document.key(&entry), format!("`{}` has no `{key}`", dotted(&entry)))
             .expected(format!("`{key}` here, or {variable} in the environment"))
     };
     let url_place = format!("{entry}/base_url");
-    let mut urls: Vec<(At, String)> =
-        document.strings(&url_place).into_iter().map(|(place, url)| (document.at(&place), url.to_owned())).collect();
+    let mut urls: Vec<(SourceSpan, String)> = document
+        .strings(&url_place)
+        .into_iter()
+        .map(|(pointer, url)| (document.at(&pointer), url.to_owned()))
+        .collect();
     if urls.is_empty() {
         urls.extend(environment.get(ServedOptions::BASE_URL_ENV).map(|url| (document.key(&entry), url.to_owned())));
     }
@@ -315,13 +318,13 @@ pub(crate) fn reach(
             problems.push(problem.expected("a URL such as `http://localhost:8000/v1`"));
         }
     }
-    let place = format!("{entry}/api_key_env");
-    let key = environment.find(&given("api_key_env").unwrap_or_else(|| ServedOptions::API_KEY_ENV.to_owned()));
+    let pointer = format!("{entry}/api_key_env");
+    let key = environment.find(&setting("api_key_env").unwrap_or_else(|| ServedOptions::API_KEY_ENV.to_owned()));
     reached.api_key = key.as_deref().ok().map(str::to_owned);
     if let Err(unset) = key
-        && (document.has(&place) || unset.file.is_some())
+        && (document.has(&pointer) || unset.file.is_some())
     {
-        let at = document.key(if document.has(&place) { &place } else { &entry });
+        let at = document.key(if document.has(&pointer) { &pointer } else { &entry });
         let (message, expected) = match &unset.file {
             Some(_) => (unset.to_string(), "a file with the key as its only line"),
             None if is_variable(&unset.name) => (unset.to_string(), "the name of a variable that holds the key"),

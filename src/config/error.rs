@@ -33,7 +33,7 @@ pub enum BookError {
     },
     /// A path or pattern matches no book.
     #[error("{message}")]
-    Nothing {
+    NoMatch {
         /// The message.
         message: String,
         /// The most similar path that exists.

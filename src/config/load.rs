@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::document::problems::{At, SET};
+use super::document::problems::{SET, SourceSpan};
 use super::document::{Document, PipelineError, Problem};
 use super::environment::Environment;
 use super::pipeline_file::{ModelEntry, PipelineFile};
 use super::reader::{self, Reader};
-use super::referenced::characters::GivenCharacters;
+use super::referenced::characters::CharactersOfFiles;
 use super::referenced::{BookPath, Vetoes};
 use super::{checks, paths};
 use crate::llm::{AskError, Endpoint, Model, Secret, Session};
@@ -185,8 +185,8 @@ pub(crate) fn load_text(
         reached.insert(name.clone(), checks::reach(&document, name, needed, environment, &mut reader.problems));
     }
     let book_paths = reader.books(&document);
-    let GivenCharacters { all: characters, paths: character_paths, mut notes } = reader.characters(&document);
-    let GivenCharacters { all: roles, notes: of_roles, .. } = reader.roles(&document);
+    let CharactersOfFiles { all: characters, paths: character_paths, mut notes } = reader.characters(&document);
+    let CharactersOfFiles { all: roles, notes: of_roles, .. } = reader.roles(&document);
     notes.extend(of_roles);
     let scripts = reader.scripts(&document);
     let instructions = reader.instructions(&document);
@@ -199,7 +199,7 @@ pub(crate) fn load_text(
     if reader.problems.is_empty() {
         match serde_json::from_value(document.value.clone()) {
             Ok(file) => typed = Some(file),
-            Err(error) => reader.problems.push(Problem::new(At::whole(0), error.to_string())),
+            Err(error) => reader.problems.push(Problem::new(SourceSpan::whole_source(0), error.to_string())),
         }
     }
     let Some(mut file) = typed else { return Err(reader.invalid()) };
@@ -358,7 +358,7 @@ mod tests {
         }
     }
 
-    fn whole() -> String {
+    fn pipeline_text() -> String {
         format!(
             "name = 'mine'\n[books]\npaths = ['$HERE/books', '$HERE/books/*.txt']\n{MODELS}{CAST}\
              [synthesize]\nestablished = ['${{HERE}}/who/*']\n"
@@ -368,7 +368,7 @@ mod tests {
     #[test]
     fn a_complete_file_is_loaded() {
         let session = Session::new();
-        let loaded = session.load(&whole(), &["simulate.tau=3", "seed=9"], Endpoints::Needed).unwrap();
+        let loaded = session.load(&pipeline_text(), &["simulate.tau=3", "seed=9"], Endpoints::Needed).unwrap();
         let names: Vec<_> =
             loaded.book_paths.iter().map(|book| book.path.file_name().unwrap().to_str().unwrap()).collect();
         assert_eq!(names, ["plain.txt", "红楼梦.txt"]);
@@ -386,9 +386,9 @@ mod tests {
     #[test]
     fn the_effective_file_is_a_valid_pipeline_file_without_secrets() {
         let session = Session::new();
-        let loaded = session.load(&whole(), &["simulate.tau=3"], Endpoints::Needed).unwrap();
-        let shown = format!("{loaded:?}");
-        assert!(!shown.contains("sk-very-secret"), "{shown}");
+        let loaded = session.load(&pipeline_text(), &["simulate.tau=3"], Endpoints::Needed).unwrap();
+        let printed = format!("{loaded:?}");
+        assert!(!printed.contains("sk-very-secret"), "{printed}");
         let effective = &loaded.effective;
         assert!(!effective.contains("sk-very-secret") && !effective.contains("localhost"), "{effective}");
         assert!(effective.contains("$HERE/books/*.txt"), "{effective}");
@@ -401,9 +401,9 @@ mod tests {
     #[test]
     fn addresses_limits_and_headers_reach_the_endpoint_and_values_stay_out_of_the_file() {
         let session = Session::new();
-        let given = "model = 'm'\nbase_url = ['http://a/v1', 'http://b/v1']\nrequests_per_minute = 60\ntokens_per_minute = 9000\n\
+        let entry = "model = 'm'\nbase_url = ['http://a/v1', 'http://b/v1']\nrequests_per_minute = 60\ntokens_per_minute = 9000\n\
                      context_window = 8192\nconnect_timeout_s = 3\nheaders = { X-Team = '$OPENAI_API_KEY' }";
-        let loaded = session.load(&whole().replace("model = 'm'", given), &[], Endpoints::Needed).unwrap();
+        let loaded = session.load(&pipeline_text().replace("model = 'm'", entry), &[], Endpoints::Needed).unwrap();
         let endpoint = &loaded.endpoints["作者"];
         assert_eq!(endpoint.base_urls, ["http://a/v1", "http://b/v1"]);
         let options = &endpoint.options;
@@ -411,24 +411,24 @@ mod tests {
         assert_eq!(limits, (Some(60), Some(9000), Some(8192)));
         assert_eq!(options.connect_timeout_s, 3);
         assert_eq!(endpoint.headers.len(), 1);
-        let shown = format!("{loaded:?}{}", loaded.effective);
-        assert!(!shown.contains("sk-very-secret"), "{shown}");
+        let printed = format!("{loaded:?}{}", loaded.effective);
+        assert!(!printed.contains("sk-very-secret"), "{printed}");
         assert!(loaded.effective.contains("X-Team = \"$OPENAI_API_KEY\""), "{}", loaded.effective);
         let again = session.load(&loaded.effective, &[], Endpoints::Needed).unwrap();
         assert_eq!((&again.endpoints["作者"].headers, &again.effective), (&endpoint.headers, &loaded.effective));
-        let literal = given.replace("$OPENAI_API_KEY", "sesame-7");
-        let problems = session.problems(&whole().replace("model = 'm'", &literal), &[]);
+        let literal = entry.replace("$OPENAI_API_KEY", "sesame-7");
+        let problems = session.problems(&pipeline_text().replace("model = 'm'", &literal), &[]);
         assert!(problems.len() == 1 && problems[0].contains("contains a literal value"), "{problems:?}");
-        let ftp = given.replace("http://b/v1", "ftp://b/v1");
-        let problems = session.problems(&whole().replace("model = 'm'", &ftp), &[]);
+        let ftp = entry.replace("http://b/v1", "ftp://b/v1");
+        let problems = session.problems(&pipeline_text().replace("model = 'm'", &ftp), &[]);
         assert!(problems.len() == 1 && problems[0].contains("not an HTTP URL"), "{problems:?}");
     }
 
     #[test]
     fn a_key_is_read_from_the_file_that_a_variable_names() {
         let session = Session::new();
-        let text =
-            whole().replace("model = 'm'", "model = 'm'\napi_key_env = 'TEAM_KEY'\nheaders = { X-T = '$TEAM_KEY' }");
+        let text = pipeline_text()
+            .replace("model = 'm'", "model = 'm'\napi_key_env = 'TEAM_KEY'\nheaders = { X-T = '$TEAM_KEY' }");
         let problems = session.problems(&text, &[]);
         assert!(problems.iter().all(|problem| problem.contains("the file that TEAM_KEY_FILE names cannot be read")));
         assert_eq!(problems.len(), 2, "the key and the header: {problems:?}");
@@ -437,13 +437,13 @@ mod tests {
         let secret = Secret::new("sk-very-secret");
         let endpoint = &loaded.endpoints["作者"];
         assert_eq!((endpoint.api_key.as_ref(), &endpoint.headers[0].1), (Some(&secret), &secret));
-        let shown = format!("{loaded:?}{}", loaded.effective);
-        assert!(!shown.contains("sk-very-secret"), "{shown}");
+        let printed = format!("{loaded:?}{}", loaded.effective);
+        assert!(!printed.contains("sk-very-secret"), "{printed}");
     }
 
     #[test]
     fn a_language_may_have_no_sources() {
-        let text = whole().replace("sources = ['作者']", "sources = { en = ['作者'], zh = [] }");
+        let text = pipeline_text().replace("sources = ['作者']", "sources = { en = ['作者'], zh = [] }");
         let loaded = Session::new().load(&text, &[], Endpoints::Needed).unwrap();
         assert!(loaded.file.cast.sources.get(Language::Zh).is_empty());
         assert_eq!(loaded.file.cast.sources.get(Language::En), ["作者"]);
@@ -452,7 +452,7 @@ mod tests {
     #[test]
     fn a_replay_needs_no_endpoint() {
         let session = Session::new();
-        let text = whole().replace("model = 'm'", "model = 'm'\napi_key_env = 'NOT_SET'");
+        let text = pipeline_text().replace("model = 'm'", "model = 'm'\napi_key_env = 'NOT_SET'");
         assert!(session.load(&text, &[], Endpoints::Needed).is_err());
         let loaded = session.load(&text, &[], Endpoints::Unneeded).unwrap();
         assert_eq!(loaded.endpoints["作者"].model, "m");
@@ -463,7 +463,7 @@ mod tests {
         let session = Session::new();
         let unset =
             "model = 'm'\napi_key_env = 'NOT_SET'\nbase_url = 'http://$NOWHERE/v1'\nheaders = { X-T = '$NOT_SET' }";
-        let text = whole().replace("model = 'm'", unset);
+        let text = pipeline_text().replace("model = 'm'", unset);
         let text =
             text.replace("[cast]", "[models.'法官']\nprovider = 'openai'\nmodel = 'j'\n[cast]\njudges = ['法官']");
         let asked = ["法官".to_owned()];
@@ -471,17 +471,17 @@ mod tests {
         assert!(loaded.endpoints["法官"].api_key.is_some() && loaded.endpoints["作者"].api_key.is_none());
         assert!(loaded.effective.contains("$NOWHERE") && loaded.effective.contains("$NOT_SET"), "{}", loaded.effective);
         let asked = ["作者".to_owned()];
-        let told = match session.load(&text, &[], Endpoints::NeededBy(&asked)) {
+        let count = match session.load(&text, &[], Endpoints::NeededBy(&asked)) {
             Err(PipelineError::Invalid { problems, .. }) => problems.len(),
             other => panic!("{other:?}"),
         };
-        assert_eq!(told, 3, "the address, the header and the key");
+        assert_eq!(count, 3, "the address, the header and the key");
     }
 
     #[test]
     fn a_key_in_the_file_is_an_error_that_does_not_show_it() {
         let session = Session::new();
-        for (given, sets, told) in [
+        for (entry, sets, expected) in [
             ("model = 'm'\nbase_url = 'http://me:sesame-7@h/v1'", "", "contains a key"),
             ("model = 'm'\nbase_url = 'http://h/v1?key=sesame-7'", "", "contains a key"),
             ("model = 'm'\napi_key = 'sesame-7'", "", "unknown key `api_key`"),
@@ -491,11 +491,12 @@ mod tests {
             ("model = 'm'", "models.'作者'.api_key='sesame-7'", "unknown key `api_key`"),
         ] {
             let sets: &[&str] = if sets.is_empty() { &[] } else { &[sets] };
-            let error = session.load(&whole().replace("model = 'm'", given), sets, Endpoints::Needed).unwrap_err();
-            let shown = format!("{error:?}");
-            assert!(shown.contains(told) && !shown.contains("sesame"), "{given}: {shown}");
+            let error =
+                session.load(&pipeline_text().replace("model = 'm'", entry), sets, Endpoints::Needed).unwrap_err();
+            let printed = format!("{error:?}");
+            assert!(printed.contains(expected) && !printed.contains("sesame"), "{entry}: {printed}");
         }
-        let text = whole().replace("model = 'm'", "model = 'm'\nbase_url = '$OPENAI_BASE_URL'");
+        let text = pipeline_text().replace("model = 'm'", "model = 'm'\nbase_url = '$OPENAI_BASE_URL'");
         assert!(session.load(&text, &[], Endpoints::Needed).is_ok());
     }
 
@@ -505,10 +506,10 @@ mod tests {
         let title = format!("export.pretty_name='{key}'");
         let profile = "[[profile]]\nkey = 'k'\nvalue = 'v'\nvisibility = 'public'\n";
         for (file, text, source) in [
-            ("mine.toml", format!("{}[export]\npretty_name = '{key}'\n", whole()), 0),
-            ("mine.toml", format!("{}# api_key = \"{key}\" 名\n", whole()), 0),
-            ("mine.toml", format!("{}# 密码：{key}\n", whole()), 0),
-            ("--set", whole(), 1),
+            ("mine.toml", format!("{}[export]\npretty_name = '{key}'\n", pipeline_text()), 0),
+            ("mine.toml", format!("{}# api_key = \"{key}\" 名\n", pipeline_text()), 0),
+            ("mine.toml", format!("{}# 密码：{key}\n", pipeline_text()), 0),
+            ("--set", pipeline_text(), 1),
             ("who/mara.toml", format!("name = 'Mara'\nlanguage = 'en'\nbook = 'plain' # {key}\n{profile}"), 1),
             ("vetoes.toml", format!("[[veto]]\nid = 'a/b/0#1' # {key}\nreason = '答非所问'\n"), 2),
         ] {
@@ -518,7 +519,7 @@ mod tests {
                 "--set" => (text, vec![title.as_str()]),
                 _ => {
                     session.write(file, &text);
-                    (whole(), vec![])
+                    (pipeline_text(), vec![])
                 }
             };
             let problems = session.problems(&text, &sets);
@@ -529,8 +530,8 @@ mod tests {
                     && problems[0].contains("a variable such as"),
                 "{problems:?}"
             );
-            let shown = format!("{:?}", session.load(&text, &sets, Endpoints::Needed).unwrap_err());
-            assert!(!shown.contains(&key), "{file}: {shown}");
+            let printed = format!("{:?}", session.load(&text, &sets, Endpoints::Needed).unwrap_err());
+            assert!(!printed.contains(&key), "{file}: {printed}");
         }
     }
 
@@ -552,13 +553,16 @@ mod tests {
     fn a_canary_is_one_that_the_card_can_show() {
         let session = Session::new();
         for canary in ["a`b-0000-1111", "two\\nlines-0000", " 金丝雀-0000-1111"] {
-            let problems = session.problems(&format!("{}[export]\ncanary = \"{canary}\"\n", whole()), &[]);
+            let problems = session.problems(&format!("{}[export]\ncanary = \"{canary}\"\n", pipeline_text()), &[]);
             assert!(
                 problems.len() == 1 && problems[0].contains("single line without backticks"),
                 "{canary}: {problems:?}"
             );
         }
-        assert_eq!(session.problems(&format!("{}[export]\ncanary = '金丝雀-0000-1111'\n", whole()), &[]), [""; 0]);
+        assert_eq!(
+            session.problems(&format!("{}[export]\ncanary = '金丝雀-0000-1111'\n", pipeline_text()), &[]),
+            [""; 0]
+        );
     }
 
     #[test]
@@ -579,8 +583,8 @@ mod tests {
     fn every_problem_has_its_position() {
         let session = Session::new();
         let check = |change: (&str, &str), expected: &[&str]| {
-            let text = whole().replacen(change.0, change.1, 1);
-            assert_ne!(text, whole(), "{change:?}");
+            let text = pipeline_text().replacen(change.0, change.1, 1);
+            assert_ne!(text, pipeline_text(), "{change:?}");
             assert_eq!(session.problems(&text, &[]), expected, "{change:?}");
         };
         check(("[books]", "sed = 7\n[books]"), &[r#"0|sed|unknown key `sed` in the pipeline file|None|Some("seed")"#]);
@@ -733,8 +737,10 @@ mod tests {
     #[test]
     fn problems_of_a_set_point_into_it() {
         let session = Session::new();
-        let problems = session
-            .problems(&whole(), &["cast.judge='raeder'", "simulate.tua=3", "cast.base=reader", "simulate.tau=0"]);
+        let problems = session.problems(
+            &pipeline_text(),
+            &["cast.judge='raeder'", "simulate.tua=3", "cast.base=reader", "simulate.tau=0"],
+        );
         let expected = [
             r#"1|'raeder'|`cast.judge` names an unknown model|Some("`reader` or `作者`")|Some("reader")"#,
             r#"2|tua|unknown key `tua` in `simulate`|None|Some("tau")"#,
@@ -747,8 +753,11 @@ mod tests {
     #[test]
     fn a_syntax_error_neither_hides_nor_causes_other_problems() {
         let session = Session::new();
-        let text =
-            whole().replacen("judge = 'reader'", "judge = \nseed = 1", 1).replacen("established", "establish", 1);
+        let text = pipeline_text().replacen("judge = 'reader'", "judge = \nseed = 1", 1).replacen(
+            "established",
+            "establish",
+            1,
+        );
         let problems = session.problems(&text, &[]);
         let messages: Vec<&str> = problems.iter().filter_map(|line| line.split('|').nth(2)).collect();
         let (unknown, establish) = ("unknown key `seed` in `cast`", "unknown key `establish` in `synthesize`");
@@ -763,7 +772,7 @@ mod tests {
         let attribute = r#"{"key": "k", "value": "v", "visibility": "publik"}"#;
         let json = format!(r#"{{"name": "薛嵩", "langauge": "zh", "profile": [{attribute}]}}"#);
         session.write("who/zz.json", &json);
-        let problems = session.problems(&whole(), &[]);
+        let problems = session.problems(&pipeline_text(), &[]);
         let expected = [
             format!(r#"2|{json}|the character file is missing the key `language`|Some("`\"en\"` or `\"zh\"`")|None"#)
                 .replace(&format!("2|{json}|"), "2||"),
@@ -781,13 +790,13 @@ mod tests {
         let session = Session::new();
         let entry =
             "{ path = '$HERE/books/红楼梦.txt', chapters = '1-3, 7', license = 'public domain', source = '甲戌本' }, ";
-        let text = whole().replace("paths = [", &format!("paths = [{entry}"));
+        let text = pipeline_text().replace("paths = [", &format!("paths = [{entry}"));
         let loaded = session.load(&text, &[], Endpoints::Needed).unwrap();
         let chosen: Vec<Option<String>> =
             loaded.book_paths.iter().map(|book| book.chapters.as_ref().map(ToString::to_string)).collect();
         assert_eq!(chosen, [None, Some("1-3, 7".to_owned())]);
-        let rights = loaded.book_paths.iter().map(|book| (book.license.as_deref(), book.source.as_deref()));
-        assert_eq!(rights.collect::<Vec<_>>(), [(None, None), (Some("public domain"), Some("甲戌本"))]);
+        let licenses = loaded.book_paths.iter().map(|book| (book.license.as_deref(), book.source.as_deref()));
+        assert_eq!(licenses.collect::<Vec<_>>(), [(None, None), (Some("public domain"), Some("甲戌本"))]);
         assert!(loaded.effective.contains("chapters = \"1-3, 7\""), "{}", loaded.effective);
         let again = session.load(&loaded.effective, &[], Endpoints::Needed).unwrap();
         assert_eq!(again.book_paths, loaded.book_paths);
@@ -797,7 +806,7 @@ mod tests {
     fn an_invalid_chapter_selection_is_reported_at_its_position() {
         let session = Session::new();
         let problems =
-            |entry: &str| session.problems(&whole().replace("paths = [", &format!("paths = [{entry}, ")), &[]);
+            |entry: &str| session.problems(&pipeline_text().replace("paths = [", &format!("paths = [{entry}, ")), &[]);
         let expected = "Some(\"positions of chapters, such as `1-12` or `1-3, 7, 20-`\")";
         assert_eq!(
             problems("{ path = '$HERE/books/plain.txt', chapters = '9-3' }"),
@@ -826,7 +835,7 @@ mod tests {
     fn two_files_with_the_same_slug_are_an_error() {
         let session = Session::new();
         session.write("books/plain.md", "Twice");
-        let problems = session.problems(&whole(), &[]);
+        let problems = session.problems(&pipeline_text(), &[]);
         assert_eq!(problems.len(), 1, "{problems:?}");
         assert!(problems[0].contains("would both have the book slug `plain`"), "{problems:?}");
     }

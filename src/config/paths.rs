@@ -17,7 +17,7 @@ pub(crate) const LINES: &[&str] = &["jsonl", "ndjson"];
 
 /// Why a pattern matches nothing.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Nothing {
+pub(crate) struct NoMatch {
     /// The message.
     pub(crate) message: String,
     /// The most similar path.
@@ -26,20 +26,20 @@ pub(crate) struct Nothing {
 
 /// Returns the files that a pattern matches, sorted. A file is taken regardless of its name. Folders (recursively) and
 /// globs give the files with one of the extensions, except hidden files and files named `README` or `LICENSE`.
-pub(crate) fn expand(pattern: &str, endings: &[&str]) -> Result<Vec<PathBuf>, Nothing> {
+pub(crate) fn expand(pattern: &str, endings: &[&str]) -> Result<Vec<PathBuf>, NoMatch> {
     let path = Path::new(pattern);
-    let nothing = |message: String| Nothing { message, nearest: None };
+    let nothing = |message: String| NoMatch { message, nearest: None };
     if path.is_file() {
         return Ok(vec![path.to_owned()]);
     }
     let mut found = Vec::new();
     if path.is_dir() {
-        walk(path, &mut found);
+        add_files(path, &mut found);
     } else if pattern.contains(['*', '?', '[']) {
         let matches =
             glob::glob(pattern).map_err(|error| nothing(format!("invalid pattern `{pattern}`: {}", error.msg)))?;
         for matched in matches.filter_map(Result::ok) {
-            if matched.is_dir() { walk(&matched, &mut found) } else { found.push(matched) }
+            if matched.is_dir() { add_files(&matched, &mut found) } else { found.push(matched) }
         }
     } else {
         return Err(absent(path));
@@ -55,8 +55,8 @@ pub(crate) fn expand(pattern: &str, endings: &[&str]) -> Result<Vec<PathBuf>, No
 }
 
 /// Reports that a path does not exist, with the most similar path.
-pub(crate) fn absent(path: &Path) -> Nothing {
-    Nothing { message: format!("no file `{}`", path.display()), nearest: nearest_path(path) }
+pub(crate) fn absent(path: &Path) -> NoMatch {
+    NoMatch { message: format!("no file `{}`", path.display()), nearest: nearest_path(path) }
 }
 
 /// Returns the entry of the path's folder with the most similar name. If the folder does not exist either, returns the
@@ -73,13 +73,13 @@ pub(crate) fn nearest_path(path: &Path) -> Option<String> {
     Some(folder.join(nearest).display().to_string())
 }
 
-fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
+fn add_files(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok) {
         let path = entry.path();
         if entry.file_name().to_string_lossy().starts_with('.') {
             continue;
         }
-        if path.is_dir() { walk(&path, found) } else { found.push(path) }
+        if path.is_dir() { add_files(&path, found) } else { found.push(path) }
     }
 }
 

@@ -81,7 +81,7 @@ pub struct Books {
 #[serde(untagged)]
 pub enum BookPaths {
     /// A file, folder or glob; its books are used whole.
-    Whole(String),
+    Path(String),
     /// A table with further settings. It takes precedence over an entry that names the same file by its path alone.
     Entry(BookEntry),
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::document::problems::At;
+use super::document::problems::SourceSpan;
 use super::document::{Document, PipelineError, Problem, child, dotted, schema_check};
 use super::environment::{Environment, expand};
 use super::paths;
@@ -70,22 +70,22 @@ impl Reader {
     }
 
     /// Validates a document against its type's schema. Problems caused by syntax errors are left out.
-    pub(crate) fn shape<T: schemars::JsonSchema>(&mut self, document: &Document, what: &str) {
-        let broken: Vec<At> = self
+    pub(crate) fn shape<T: schemars::JsonSchema>(&mut self, document: &Document, subject: &str) {
+        let broken: Vec<SourceSpan> = self
             .problems
             .iter()
             .filter(|_| !document.complete)
-            .map(|problem| At { source: problem.source, span: problem.span.clone() })
+            .map(|problem| SourceSpan { source: problem.source, span: problem.span.clone() })
             .collect();
         let mut found = Vec::new();
-        schema_check::check::<T>(document, what, &mut found);
+        schema_check::check::<T>(document, subject, &mut found);
         schema_check::forgive_broken_lines(&self.sources, &broken, &mut found);
-        found.retain(|problem| !self.is_told(&At { source: problem.source, span: problem.span.clone() }));
+        found.retain(|problem| !self.is_reported(&SourceSpan { source: problem.source, span: problem.span.clone() }));
         self.problems.extend(found);
     }
 
     /// Returns whether a problem is already reported at a position, so that problems caused by it need no report.
-    fn is_told(&self, at: &At) -> bool {
+    fn is_reported(&self, at: &SourceSpan) -> bool {
         !at.span.is_empty()
             && self.problems.iter().any(|problem| problem.source == at.source && problem.span == at.span)
     }
@@ -98,14 +98,14 @@ impl Reader {
         endings: &[&str],
     ) -> Vec<(String, PathBuf)> {
         let mut files: Vec<(String, PathBuf)> = Vec::new();
-        for (place, pattern) in patterns {
-            if self.is_told(&document.at(place)) {
+        for (pointer, pattern) in patterns {
+            if self.is_reported(&document.at(pointer)) {
                 continue;
             }
             match paths::expand(pattern, endings) {
-                Ok(found) => files.extend(found.into_iter().map(|path| (place.clone(), path))),
+                Ok(found) => files.extend(found.into_iter().map(|path| (pointer.clone(), path))),
                 Err(nothing) => {
-                    let problem = Problem::new(document.at(place), nothing.message);
+                    let problem = Problem::new(document.at(pointer), nothing.message);
                     self.problems.push(Problem { nearest: nothing.nearest, ..problem });
                 }
             }
@@ -117,15 +117,16 @@ impl Reader {
     }
 
     pub(crate) fn books(&mut self, document: &Document) -> Vec<BookPath> {
-        let whole = self.files(document, &document.strings("/books/paths"), paths::BOOKS);
-        let told = self.book_entries(document);
-        let taken: BTreeSet<PathBuf> = told.iter().map(|(_, book)| canonical(&book.path)).collect();
-        let whole = whole.into_iter().filter(|(_, path)| !taken.contains(&canonical(path)));
-        let whole: Vec<_> = whole.map(|(place, path)| (place, BookPath { path, ..BookPath::default() })).collect();
+        let from_paths = self.files(document, &document.strings("/books/paths"), paths::BOOKS);
+        let from_entries = self.book_entries(document);
+        let entry_paths: BTreeSet<PathBuf> = from_entries.iter().map(|(_, book)| canonical(&book.path)).collect();
+        let from_paths = from_paths.into_iter().filter(|(_, path)| !entry_paths.contains(&canonical(path)));
+        let from_paths: Vec<_> =
+            from_paths.map(|(pointer, path)| (pointer, BookPath { path, ..BookPath::default() })).collect();
 
         let mut slugs: BTreeMap<String, PathBuf> = BTreeMap::new();
         let mut books = Vec::new();
-        for (place, book) in whole.into_iter().chain(told) {
+        for (pointer, book) in from_paths.into_iter().chain(from_entries) {
             let path = &book.path;
             let id = slug(&path.file_stem().unwrap_or_default().to_string_lossy());
             // Books of JSON Lines files are named by their titles.
@@ -135,7 +136,7 @@ impl Reader {
                 let message =
                     format!("`{}` and `{}` would both have the book slug `{id}`", first.display(), path.display());
                 self.problems.push(
-                    Problem::new(document.at(&place), message)
+                    Problem::new(document.at(&pointer), message)
                         .expected("file names that differ in their letters or digits"),
                 );
             }
@@ -148,7 +149,7 @@ impl Reader {
     /// Returns the books of entries that are tables, each with the pointer of its entry.
     fn book_entries(&mut self, document: &Document) -> Vec<(String, BookPath)> {
         let count = document.value.pointer("/books/paths").and_then(Value::as_array).map_or(0, Vec::len);
-        let (mut told, mut seen) = (Vec::new(), BTreeSet::new());
+        let (mut from_entries, mut seen) = (Vec::new(), BTreeSet::new());
         for entry in (0..count).map(|index| child("/books/paths", &index.to_string())) {
             let patterns = document.strings(&child(&entry, "path"));
             let text = |key: &str| document.value.pointer(&child(&entry, key)).and_then(Value::as_str);
@@ -169,28 +170,28 @@ impl Reader {
                     continue;
                 }
                 let (chapters, license, source) = (chapters.clone(), license.clone(), source.clone());
-                told.push((entry.clone(), BookPath { path, chapters, license, source }));
+                from_entries.push((entry.clone(), BookPath { path, chapters, license, source }));
             }
         }
-        told
+        from_entries
     }
 
     pub(crate) fn prompts(&mut self, document: &Document) -> BTreeMap<String, String> {
         let known: Vec<&str> = stages::prompts().map(|(name, _)| name).collect();
         let mut prompts = BTreeMap::new();
         for name in document.keys("/prompts") {
-            let place = child("/prompts", name);
+            let pointer = child("/prompts", name);
             if !known.contains(&name) {
-                let problem = Problem::new(document.key(&place), format!("there is no prompt template `{name}`"));
+                let problem = Problem::new(document.key(&pointer), format!("there is no prompt template `{name}`"));
                 self.problems.push(problem.expected("the name of a template").nearest(name, known.iter().copied()));
                 continue;
             }
-            let path = document.value.pointer(&place).and_then(Value::as_str).map(PathBuf::from);
-            let Some((_, text)) = path.and_then(|path| self.read(document, &place, &path)) else { continue };
+            let path = document.value.pointer(&pointer).and_then(Value::as_str).map(PathBuf::from);
+            let Some((_, text)) = path.and_then(|path| self.read(document, &pointer, &path)) else { continue };
             let replacement = BTreeMap::from([(name.to_owned(), text.clone())]);
             if let Err(PromptError::Syntax { source, .. }) = Prompts::new(stages::prompts(), &replacement) {
-                let message = format!("the template of `{}` does not parse: {source}", dotted(&place));
-                self.problems.push(Problem::new(document.at(&place), message));
+                let message = format!("the template of `{}` does not parse: {source}", dotted(&pointer));
+                self.problems.push(Problem::new(document.at(&pointer), message));
             }
             prompts.insert(name.to_owned(), text);
         }
@@ -206,7 +207,7 @@ impl Reader {
         };
         let Some((source, text)) = self.read(document, pointer, &path) else { return Vec::new() };
         select::dimensions(Some(&text)).unwrap_or_else(|error| {
-            let at = At { source, span: error.span().unwrap_or(0..0) };
+            let at = SourceSpan { source, span: error.span().unwrap_or(0..0) };
             self.problems.push(Problem::new(at, error.message()));
             Vec::new()
         })
@@ -217,7 +218,7 @@ impl Reader {
         match std::fs::read(path) {
             Ok(bytes) => self.take(path, bytes),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                let paths::Nothing { message, nearest } = paths::absent(path);
+                let paths::NoMatch { message, nearest } = paths::absent(path);
                 self.problems.push(Problem { nearest, ..Problem::new(document.at(pointer), message) });
                 None
             }
@@ -246,13 +247,13 @@ impl Reader {
         let mut found = Vec::new();
         for (source, (_, text)) in self.sources.iter().enumerate() {
             for Secret { kind, range } in secrets(text) {
-                let is_told = |problem: &Problem| {
+                let is_reported = |problem: &Problem| {
                     problem.source == source && problem.span.start < range.end && range.start < problem.span.end
                 };
-                if self.problems.iter().any(is_told) {
+                if self.problems.iter().any(is_reported) {
                     continue;
                 }
-                let problem = Problem::new(At { source, span: range }, format!("this looks like {kind}"));
+                let problem = Problem::new(SourceSpan { source, span: range }, format!("this looks like {kind}"));
                 found.push(problem.expected("a variable such as `$MY_KEY`, set in the environment or in `.env`; this file is published with the data set"));
             }
         }
@@ -280,7 +281,7 @@ pub(crate) fn text(source: usize, bytes: Vec<u8>) -> (String, Option<Problem>) {
         |error| {
             let start = error.utf8_error().valid_up_to();
             let byte = error.as_bytes()[start];
-            let at = At { source, span: start..start + char::REPLACEMENT_CHARACTER.len_utf8() };
+            let at = SourceSpan { source, span: start..start + char::REPLACEMENT_CHARACTER.len_utf8() };
             let problem = Problem::new(at, format!("the file is not valid UTF-8: unexpected byte 0x{byte:02x}"));
             (String::from_utf8_lossy(error.as_bytes()).into_owned(), Some(problem.expected("a file saved as UTF-8")))
         },

@@ -4,31 +4,46 @@
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
+use serde::Deserialize;
 
 use crate::text::{Secret, secrets};
 
-/// Patterns of keys, each with the group `key`.
-static KEYS: LazyLock<[Regex; 5]> = LazyLock::new(|| {
-    [
-        r#"(?i)\b(?:api_?key|secret|password|passwd|authorization|access_?token)["']?\s*[=:]\s*["']?(?<key>[^\s"',}][^"'\n]*)"#,
-        r#"\bapi_key_env["']?\s*=\s*["']?(?<key>[^\s"',}]+)"#,
-        r#"://(?<key>[^/\s"'@]+)@"#,
-        r#"(?i)[?&][a-z_-]*(?:key|token|secret)=(?<key>[^&\s"']+)"#,
-        r"\b(?<key>sk-[A-Za-z0-9_-]{6,})",
-    ]
-    .map(|pattern| Regex::new(pattern).expect("the patterns are constant and tested"))
+/// A pattern of keys, with the group `key`.
+struct KeyPattern {
+    regex: Regex,
+    /// Whether it finds user info or a key in a URL.
+    in_url: bool,
+}
+
+static KEYS: LazyLock<Vec<KeyPattern>> = LazyLock::new(|| {
+    #[derive(Deserialize)]
+    struct File {
+        pattern: Vec<Entry>,
+    }
+    #[derive(Deserialize)]
+    struct Entry {
+        regex: String,
+        #[serde(default)]
+        in_url: bool,
+    }
+    let file: File = toml::from_str(include_str!("redact.toml")).expect("the patterns are embedded and tested");
+    let compile = |entry: Entry| KeyPattern {
+        regex: Regex::new(&entry.regex).expect("the patterns are embedded and tested"),
+        in_url: entry.in_url,
+    };
+    file.pattern.into_iter().map(compile).collect()
 });
 
 /// Returns the text with everything that looks like a key replaced by asterisks, of the same length in bytes, so that
 /// spans stay valid.
 pub(crate) fn redact(text: &str) -> String {
     let mut concealed = KEYS.iter().fold(text.to_owned(), |text, pattern| {
-        let struck = pattern.replace_all(&text, |found: &Captures<'_>| {
-            let (whole, key) = (found.get_match(), found.name("key").expect("every pattern has the group `key`"));
+        let struck = pattern.regex.replace_all(&text, |found: &Captures<'_>| {
+            let (matched, key) = (found.get_match(), found.name("key").expect("every pattern has the group `key`"));
             if is_variable(key.as_str()) {
-                return whole.as_str().to_owned();
+                return matched.as_str().to_owned();
             }
-            let (before, after) = (&text[whole.start()..key.start()], &text[key.end()..whole.end()]);
+            let (before, after) = (&text[matched.start()..key.start()], &text[key.end()..matched.end()]);
             format!("{before}{}{after}", "*".repeat(key.len()))
         });
         struck.into_owned()
@@ -41,7 +56,7 @@ pub(crate) fn redact(text: &str) -> String {
 
 /// Returns whether a URL contains user info or a key.
 pub(crate) fn has_key(url: &str) -> bool {
-    KEYS[2..4].iter().any(|pattern| pattern.is_match(url))
+    KEYS.iter().any(|pattern| pattern.in_url && pattern.regex.is_match(url))
 }
 
 /// Returns whether a word is written like an environment variable, or refers to one.
@@ -55,7 +70,7 @@ mod tests {
 
     #[test]
     fn only_keys_are_redacted() {
-        for (text, shown) in [
+        for (text, redacted) in [
             ("api_key = \"sk-1 名\" # mine", "api_key = \"********\" # mine"),
             ("models.a.api_key=abc", "models.a.api_key=***"),
             ("{ apiKey: 'abc', x = 1 }", "{ apiKey: '***', x = 1 }"),
@@ -67,8 +82,8 @@ mod tests {
             ("model = \"sk-abcdef-123\"", "model = \"*************\""),
             ("max_tokens = 4096\nkey = \"性格\"", "max_tokens = 4096\nkey = \"性格\""),
         ] {
-            assert_eq!(redact(text), shown);
-            assert_eq!(shown.len(), text.len(), "{text}");
+            assert_eq!(redact(text), redacted);
+            assert_eq!(redacted.len(), text.len(), "{text}");
         }
     }
 

@@ -133,8 +133,8 @@ pub fn changes(before: &Path, after: &Path) -> Result<Changes, DatasetError> {
     };
     let (mut tables, mut balance) = (BTreeMap::new(), Vec::new());
     for (config, key) in CONFIGS {
-        let wanted: &[&str] = if config == "samples" { &["language", "dimension"] } else { &[] };
-        let rows = |run: &Path| store::digests(&run.join("dataset"), config, key, wanted);
+        let columns: &[&str] = if config == "samples" { &["language", "dimension"] } else { &[] };
+        let rows = |run: &Path| store::digests(&run.join("dataset"), config, key, columns);
         let (one, other) = (rows(before)?, rows(after)?);
         if config == "samples" {
             balance = count_changes(&balance_of(&one), &balance_of(&other));

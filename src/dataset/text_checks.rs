@@ -142,20 +142,20 @@ mod tests {
         let key = format!("sk-{}", "aB3dE5fG7hJ9kL1mN2pQ4rS6");
         for language in Language::ALL {
             assert_eq!(found_in(&scene(language)), []);
-            let mut places = Vec::new();
-            each_text(&scene(language), &mut |pointer, _| places.push(pointer.to_string()));
-            for place in &places {
+            let mut pointers = Vec::new();
+            each_text(&scene(language), &mut |pointer, _| pointers.push(pointer.to_string()));
+            for pointer in &pointers {
                 for (planted, check) in [(key.as_str(), Check::Secret), ("\u{fffd}", Check::Text), ("\0", Check::Text)]
                 {
                     let mut value = serde_json::to_value(scene(language)).expect("JSON");
-                    let slot = value.pointer_mut(place).expect("each text has its place");
+                    let slot = value.pointer_mut(pointer).expect("the pointer is valid");
                     *slot = format!("{}，{planted}", slot.as_str().expect("a text")).into();
                     let changed: Scene = serde_json::from_value(value).expect("a scene");
                     let found_in = found_in(&changed);
-                    assert_eq!(found_in, [(check, place.clone())], "{planted:?} in {place}");
+                    assert_eq!(found_in, [(check, pointer.clone())], "{planted:?} in {pointer}");
                 }
             }
-            assert_eq!(places.len(), 22);
+            assert_eq!(pointers.len(), 22);
         }
     }
 
@@ -164,9 +164,9 @@ mod tests {
         for language in Language::ALL {
             let sound = scene(language);
             let value = sound.characters[0].profile[0].value.trim_end_matches(['.', '。']).to_owned();
-            for (place, field) in [(0, "/worldview"), (1, "/situation")] {
+            for (index, field) in [(0, "/worldview"), (1, "/situation")] {
                 let mut scene = sound.clone();
-                let text = if place == 0 { &mut scene.worldview } else { &mut scene.situation };
+                let text = if index == 0 { &mut scene.worldview } else { &mut scene.situation };
                 text.push_str(&value);
                 assert_eq!(found_in(&scene), [(Check::Private, field.to_owned())]);
                 // A value that is also public is not private.

@@ -59,7 +59,7 @@ struct State {
     now: Duration,
     /// Waiting calls, by wake-up time and then by arrival.
     waiting: BTreeMap<(Duration, u64), Waker>,
-    came: u64,
+    arrivals: u64,
     /// Amount of work that the runtime of the tasks does not see.
     busy: u64,
     models: BTreeMap<String, ServerClock>,
@@ -143,19 +143,19 @@ impl DryRun {
     }
 
     async fn wait(&self, until: Duration) {
-        let mut place = None;
+        let mut entry = None;
         poll_fn(|context| {
             let mut state = self.state();
-            if let Some(place) = place.take() {
-                state.waiting.remove(&place);
+            if let Some(entry) = entry.take() {
+                state.waiting.remove(&entry);
             }
             if state.now >= until {
                 return Poll::Ready(());
             }
-            state.came += 1;
-            let at = (until, state.came);
+            state.arrivals += 1;
+            let at = (until, state.arrivals);
             state.waiting.insert(at, context.waker().clone());
-            place = Some(at);
+            entry = Some(at);
             Poll::Pending
         })
         .await;

@@ -65,10 +65,10 @@ impl BookSource {
             Ok(books) => books,
             Err(error) => return vec![Err(error)],
         };
-        let list = |(place, book): (usize, Result<Book, books::ReadError>)| {
+        let list = |(position, book): (usize, Result<Book, books::ReadError>)| {
             let (ReadBook { book, chunks, .. }, rejects) = self.cut(file, book?)?;
             let book = Book { text: String::new(), marked_headings: Vec::new(), boilerplate: Vec::new(), ..book };
-            Ok((Listed { book, chunks: chunks.len() as u64, at: (file, place) }, rejects))
+            Ok((Listed { book, chunks: chunks.len() as u64, at: (file, position) }, rejects))
         };
         books.enumerate().map(list).collect()
     }
@@ -108,16 +108,16 @@ impl Rereader {
 
     /// Reads a book again. Fails if it has changed.
     pub(super) fn read(&mut self, listed: &Listed) -> Result<ReadBook, BookError> {
-        let (file, place) = listed.at;
+        let (file, position) = listed.at;
         let (mut next, mut books) = match self.open.take() {
-            Some((open, next, books)) if open == file && next <= place => (next, books),
+            Some((open, next, books)) if open == file && next <= position => (next, books),
             _ => (0, self.book_source.open(file)?),
         };
         let changed = || BookError::Changed { path: self.book_source.path(file).to_owned() };
         let book = loop {
             let book = books.next().ok_or_else(changed)?;
             next += 1;
-            if next > place {
+            if next > position {
                 break book?;
             }
         };

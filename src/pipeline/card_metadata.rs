@@ -10,7 +10,7 @@ use crate::schema::{Book, Language, RoleTally};
 use crate::stages::export::{AskCost, BookMetadata, CardMetadata, CastMetadata};
 
 /// Collects the metadata of a run for the data card.
-pub(super) fn about(
+pub(super) fn card_metadata(
     loaded: &Loaded,
     limit: Option<u32>,
     books: &[Book],
@@ -32,7 +32,7 @@ pub(super) fn about(
             .into_iter()
             .chain(loaded.overrides.iter().map(|change| redact(change)))
             .collect(),
-        books: books.iter().map(|book| about_book(loaded, book)).collect(),
+        books: books.iter().map(|book| book_metadata(loaded, book)).collect(),
         parts: models
             .parts()
             .into_iter()
@@ -42,15 +42,15 @@ pub(super) fn about(
         prompts: session.prompts.hashes().clone(),
         charges,
         tau: file.simulate.tau,
-        emphasis: file.simulate.target_probability,
+        target_probability: file.simulate.target_probability,
         batch_size: file.simulate.batch_size,
         keep_source: file.select.keep_source,
-        sample: file.select.sample_threshold,
+        sample_threshold: file.select.sample_threshold,
         roles,
     }
 }
 
-fn about_book(loaded: &Loaded, book: &Book) -> BookMetadata {
+fn book_metadata(loaded: &Loaded, book: &Book) -> BookMetadata {
     let path = loaded.book_paths.iter().find(|known| known.path.as_os_str() == book.path.as_str());
     BookMetadata {
         slug: book.slug.clone(),

@@ -161,9 +161,9 @@ impl Manifest {
             dimension_codes: loaded.dimensions.iter().map(|dimension| dimension.code.clone()).collect(),
             vetoes: loaded.vetoes.as_ref().map(crate::config::Vetoes::hash),
             roles: loaded.file.instruct.is_on().then(|| {
-                let given = serde_json::to_vec(&(&loaded.roles, &loaded.instructions))
+                let roles = serde_json::to_vec(&(&loaded.roles, &loaded.instructions))
                     .expect("characters and instructions serialize to JSON");
-                blake3::hash(&given).to_hex().to_string()
+                blake3::hash(&roles).to_hex().to_string()
             }),
             scripts: loaded
                 .scripts

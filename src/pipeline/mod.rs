@@ -20,9 +20,10 @@ mod summary;
 
 pub use error::{Cause, FailedItems, RunError};
 pub use forecast::{
-    AskForecast, Basis, Bound, Forecast, ForecastOptions, Missing, MissingAsk, StageForecast, forecast, missing,
+    AskForecast, Basis, Bound, Forecast, ForecastOptions, RemainingAsk, RemainingWork, StageForecast, forecast,
+    remaining_work,
 };
 pub use preflight::{Examined, ExaminedBook, ExaminedModel, ProbedAddress, examine, probe};
 pub use run::{run, runtime};
-pub use status::{LaneStatus, RunStatus, StageStatus, State, standing};
+pub use status::{LaneStatus, RunStatus, StageStatus, State, read_status};
 pub use summary::{AgreementSummary, AskSummary, Calls, FaultCounts, PerSample, RunOptions, Summary, Tokens};

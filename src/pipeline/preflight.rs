@@ -183,11 +183,11 @@ fn judged(probe: llm::Probe, name: &str, window: Option<u32>, id: &str) -> Probe
     if address.model_known == Some(false)
         && let Some(models) = &probe.models
     {
-        let shown: Vec<String> = models.iter().take(8).map(|model| format!("`{model}`")).collect();
-        let more = if models.len() > shown.len() { " …" } else { "" };
+        let listed: Vec<String> = models.iter().take(8).map(|model| format!("`{model}`")).collect();
+        let more = if models.len() > listed.len() { " …" } else { "" };
         let nearest = crate::config::document::problems::nearest(id, models.iter().map(String::as_str));
         let mean = nearest.map(|nearest| format!("; did you mean `{nearest}`?")).unwrap_or_default();
-        address.findings.push(format!("`{id}` is not among the server's models: {}{more}{mean}", shown.join(", ")));
+        address.findings.push(format!("`{id}` is not among the server's models: {}{more}{mean}", listed.join(", ")));
     }
     match (window, probe.context) {
         (Some(window), Some(context)) if u64::from(window) > context => address.findings.push(format!(

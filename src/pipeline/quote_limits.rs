@@ -7,16 +7,16 @@ use crate::store::{PoolIndex, StoreError};
 
 /// Collects all texts that rows could quote: the run's books and scripts, custom scenes, and the lines of characters in
 /// files. A book that cannot be read is skipped, since no row can quote it.
-pub(super) fn rights(loaded: &Loaded, scenes: &PoolIndex) -> Result<QuoteLimits, StoreError> {
+pub(super) fn quote_limits(loaded: &Loaded, scenes: &PoolIndex) -> Result<QuoteLimits, StoreError> {
     let params = &loaded.file.export;
     if QuoteLimits::longest(params).is_none() {
         return Ok(QuoteLimits::new(params, 0));
     }
     let mut letters = 0;
     each(loaded, scenes, |text| letters += QuoteLimits::letters(text))?;
-    let mut rights = QuoteLimits::new(params, letters);
-    each(loaded, scenes, |text| rights.add(text))?;
-    Ok(rights)
+    let mut quote_limits = QuoteLimits::new(params, letters);
+    each(loaded, scenes, |text| quote_limits.add(text))?;
+    Ok(quote_limits)
 }
 
 /// Calls `see` with each text that rows could quote.
@@ -28,8 +28,8 @@ fn each(loaded: &Loaded, scenes: &PoolIndex, mut see: impl FnMut(&str)) -> Resul
             see(&book.text);
         }
     }
-    for place in (0..scenes.len()).filter(|place| scenes.head(*place).is_custom) {
-        let scene = scenes.scene(place)?;
+    for index in (0..scenes.len()).filter(|index| scenes.head(*index).is_custom) {
+        let scene = scenes.scene(index)?;
         for line in &scene.dialogue {
             for text in [&line.thought, &line.action, &line.speech].into_iter().flatten() {
                 see(text);

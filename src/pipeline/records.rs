@@ -72,7 +72,7 @@ impl Records {
     /// rows. `rejects` must be sorted. Texts are cut to the quote limits.
     pub(super) fn write(
         &self,
-        rights: &QuoteLimits,
+        quote_limits: &QuoteLimits,
         scenes: &PoolIndex,
         dataset: &mut NewDataset,
         figures: &mut ReportStatistics,
@@ -81,33 +81,37 @@ impl Records {
         let samples = samples.records().map(|sample| Ok(self.exclusions.sample(sample?))).filter_map(Result::transpose);
         let conversations = conversations.records().map(|conversation| Ok(conversation?));
         let conversations = kept(conversations, |one: &Conversation| self.exclusions.has_conversation(&one.id));
-        let all_scenes = (0..scenes.len()).filter(|&place| self.exclusions.has_scene(&scenes.head(place).id));
-        let all_scenes = all_scenes.map(|place| Ok(scenes.scene(place)?));
+        let all_scenes = (0..scenes.len()).filter(|&index| self.exclusions.has_scene(&scenes.head(index).id));
+        let all_scenes = all_scenes.map(|index| Ok(scenes.scene(index)?));
         let characters = self.characters.iter().filter(|one| self.exclusions.has_character(&one.id)).cloned().map(Ok);
         let tables = [
-            write(rights, dataset, samples.inspect(seen(|sample| figures.sample(sample))))?,
-            write(rights, dataset, conversations.inspect(seen(|conversation| figures.conversation(conversation))))?,
-            write(rights, dataset, all_scenes.inspect(seen(|scene| figures.scene(scene))))?,
-            write(rights, dataset, characters.inspect(seen(|one| figures.character(one))))?,
+            write(quote_limits, dataset, samples.inspect(inspect_ok(|sample| figures.sample(sample))))?,
+            write(
+                quote_limits,
+                dataset,
+                conversations.inspect(inspect_ok(|conversation| figures.conversation(conversation))),
+            )?,
+            write(quote_limits, dataset, all_scenes.inspect(inspect_ok(|scene| figures.scene(scene))))?,
+            write(quote_limits, dataset, characters.inspect(inspect_ok(|one| figures.character(one))))?,
         ];
-        let roles = self.write_roles(rights, dataset)?;
-        let rejected = write(rights, dataset, self.rejects.iter().cloned().map(Ok))?;
+        let roles = self.write_roles(quote_limits, dataset)?;
+        let rejected = write(quote_limits, dataset, self.rejects.iter().cloned().map(Ok))?;
         Ok(tables.into_iter().chain(roles).chain([rejected]).flatten().collect())
     }
 
     /// Returns the conversations shown in the report.
     pub(super) fn readings(
         &self,
-        rights: &QuoteLimits,
+        quote_limits: &QuoteLimits,
         scenes: &PoolIndex,
         figures: &ReportStatistics,
     ) -> Result<Vec<ConversationView>, RunError> {
         let mut readings = Vec::new();
         for id in figures.shown() {
             let Some(conversation) = self.kept().0.get::<Conversation>(&id)? else { continue };
-            let scene = scenes.find(&conversation.scene_id).map(|place| scenes.scene(place)).transpose()?;
+            let scene = scenes.find(&conversation.scene_id).map(|index| scenes.scene(index)).transpose()?;
             let character = self.characters.iter().find(|character| character.id == conversation.character_id);
-            readings.push(ConversationView::new(&conversation, scene.as_ref(), character, rights, figures));
+            readings.push(ConversationView::new(&conversation, scene.as_ref(), character, quote_limits, figures));
         }
         Ok(readings)
     }
@@ -118,7 +122,11 @@ impl Records {
     }
 
     /// Writes the tables of roles, split by split.
-    fn write_roles(&self, rights: &QuoteLimits, dataset: &mut NewDataset) -> Result<[Option<Table>; 5], RunError> {
+    fn write_roles(
+        &self,
+        quote_limits: &QuoteLimits,
+        dataset: &mut NewDataset,
+    ) -> Result<[Option<Table>; 5], RunError> {
         let [profiles, specific, general] = self.roles.kept.as_ref().expect("only dry runs have no spools");
         let splits = &self.roles.splits;
         let of_specific = |split| {
@@ -131,11 +139,15 @@ impl Records {
         };
         let all_profiles = profiles.records().map(|profile| Ok(splits.profile(profile?)));
         Ok([
-            write(rights, dataset, kept(all_profiles, |one: &RoleProfile| self.exclusions.has_role(&one.role_id)))?,
-            write(rights, dataset, of_specific(Split::Train))?,
-            write(rights, dataset, of_specific(Split::Test).map(|row| Ok(HeldOut(row?))))?,
-            write(rights, dataset, of_general(Split::Train))?,
-            write(rights, dataset, of_general(Split::Test).map(|row| Ok(HeldOut(row?))))?,
+            write(
+                quote_limits,
+                dataset,
+                kept(all_profiles, |one: &RoleProfile| self.exclusions.has_role(&one.role_id)),
+            )?,
+            write(quote_limits, dataset, of_specific(Split::Train))?,
+            write(quote_limits, dataset, of_specific(Split::Test).map(|row| Ok(HeldOut(row?))))?,
+            write(quote_limits, dataset, of_general(Split::Train))?,
+            write(quote_limits, dataset, of_general(Split::Test).map(|row| Ok(HeldOut(row?))))?,
         ])
     }
 }
@@ -149,10 +161,10 @@ fn kept<T>(
 }
 
 /// Returns an inspector that sees only rows without error.
-fn seen<T>(mut see: impl FnMut(&T)) -> impl FnMut(&Result<T, RunError>) {
+fn inspect_ok<T>(mut inspect: impl FnMut(&T)) -> impl FnMut(&Result<T, RunError>) {
     move |row| {
         if let Ok(row) = row {
-            see(row);
+            inspect(row);
         }
     }
 }
@@ -221,12 +233,12 @@ impl RoleRecords {
 }
 
 fn write<T: TableRow>(
-    rights: &QuoteLimits,
+    quote_limits: &QuoteLimits,
     dataset: &mut NewDataset,
     rows: impl Iterator<Item = Result<T, RunError>>,
 ) -> Result<Option<Table>, RunError> {
     let mut file = dataset.table(T::CONFIG, T::SPLIT);
-    let table = export::table(rights, rows, |group| Ok(file.write(group)?))?;
+    let table = export::table(quote_limits, rows, |group| Ok(file.write(group)?))?;
     dataset.end(file)?;
     Ok(table)
 }

@@ -14,8 +14,10 @@ use super::error::RunError;
 use super::summary::{AskSummary, Calls, FaultCounts, RunOptions, Summary, Tokens};
 use crate::config::{Loaded, ModelEntry};
 use crate::event::{Event, Reporter};
-use crate::llm::{AskError, Price, Session, Usage};
+use crate::llm::{Ask as _, AskError, Price, Session, Usage};
 use crate::schema::{Reject, Stage};
+use crate::stages::extract::DescribeScene;
+use crate::stages::simulate::Rate;
 use crate::store::{self, JournalView, RunFolder, StoreError};
 
 /// Interval at which a run writes its status.
@@ -41,7 +43,8 @@ pub enum State {
     /// Ended by an error.
     Failed,
     /// Not responding: the process or its machine was killed.
-    Gone,
+    #[serde(rename = "gone")]
+    NotResponding,
     /// No status was written; only the journal is available.
     #[default]
     Unknown,
@@ -120,8 +123,8 @@ pub struct RunStatus {
 pub(super) struct Watch {
     reporter: Arc<dyn Reporter>,
     session: Arc<Session>,
-    begun: Instant,
-    standing: Mutex<RunStatus>,
+    started: Instant,
+    status: Mutex<RunStatus>,
     /// Locked while the status is written; set to true with the final status, so that no other is written after it.
     over: Mutex<bool>,
 }
@@ -134,14 +137,14 @@ impl Watch {
         reporter: Arc<dyn Reporter>,
         session: Arc<Session>,
     ) -> Self {
-        let standing = RunStatus {
+        let status = RunStatus {
             state: State::Running,
             until: Some(options.until),
             limit: options.limit,
             configuration: loaded.effective.clone(),
             ..RunStatus::default()
         };
-        Self { reporter, session, begun: Instant::now(), standing: Mutex::new(standing), over: Mutex::new(false) }
+        Self { reporter, session, started: Instant::now(), status: Mutex::new(status), over: Mutex::new(false) }
     }
 
     /// Periodically writes the status and reports the usage, which changes much between two steps of a stage.
@@ -151,19 +154,19 @@ impl Watch {
             beats.tick().await;
             self.reporter.report(spent(&self.session));
             let (watch, folder) = (Arc::clone(&self), folder.clone());
-            let said = tokio::task::spawn_blocking(move || {
+            let written = tokio::task::spawn_blocking(move || {
                 let over = watch.over.lock().unwrap_or_else(PoisonError::into_inner);
                 if *over { Ok(()) } else { write(&folder, &watch.now(&folder)) }
             });
             // A failed write is ignored here; a failing disk ends the run where results are written.
-            let _ = said.await;
+            let _ = written.await;
         }
     }
 
     /// Writes the final status.
     pub(super) fn end(&self, folder: &RunFolder, ended: &Result<Summary, RunError>) {
-        let mut standing = self.now(folder.path());
-        (standing.state, standing.error) = match ended {
+        let mut status = self.now(folder.path());
+        (status.state, status.error) = match ended {
             Ok(_) => (State::Done, None),
             Err(RunError::Failures { .. }) => (State::Failures, None),
             Err(RunError::Ask(AskError::Interrupted)) => (State::Interrupted, None),
@@ -173,59 +176,59 @@ impl Watch {
             Err(error) => (State::Failed, Some(error.to_string())),
         };
         if let Ok(summary) = ended {
-            standing.finish(summary);
+            status.finish(summary);
         } else if let Err(RunError::Failures { summary, .. }) = ended {
-            standing.finish(summary);
+            status.finish(summary);
         }
         let mut over = self.over.lock().unwrap_or_else(PoisonError::into_inner);
         *over = true;
-        let _ = write(folder.path(), &standing);
+        let _ = write(folder.path(), &status);
     }
 
     fn now(&self, run: &Path) -> RunStatus {
-        let mut standing = self.standing.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut status = self.status.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let Summary { calls, requests, reasks, faults, tokens, usd, asks, .. } =
             Summary::new(run, &self.session.usage_tracker, &[]);
-        standing.in_flight = self.session.in_flight();
-        standing.wall_s = self.begun.elapsed().as_secs_f64();
-        standing.rows = so_far(&asks);
-        RunStatus { calls, requests, reasks, faults, tokens, usd, asks, ..standing }
+        status.in_flight = self.session.in_flight();
+        status.wall_s = self.started.elapsed().as_secs_f64();
+        status.rows = so_far(&asks);
+        RunStatus { calls, requests, reasks, faults, tokens, usd, asks, ..status }
     }
 }
 
 impl Reporter for Watch {
     fn report(&self, event: Event) {
-        let mut standing = self.standing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut status = self.status.lock().unwrap_or_else(PoisonError::into_inner);
         match &event {
             Event::Started { stage, total } => {
-                standing.stages.push(StageStatus { stage: *stage, done: 0, total: *total, outcome: None });
+                status.stages.push(StageStatus { stage: *stage, done: 0, total: *total, outcome: None });
             }
             Event::Advanced { stage, done, total } => {
-                if let Some(stage) = standing.stage(*stage) {
+                if let Some(stage) = status.stage(*stage) {
                     // Events of concurrent tasks may arrive out of order.
                     stage.done = stage.done.max(*done);
                     stage.total = total.or(stage.total);
                 }
             }
             Event::Ended { stage, outcome } => {
-                if let Some(stage) = standing.stage(*stage) {
+                if let Some(stage) = status.stage(*stage) {
                     stage.outcome = Some(outcome.clone());
                 }
             }
-            Event::Rejected(Reject { stage, .. }) => *standing.rejected.entry(stage.to_string()).or_default() += 1,
+            Event::Rejected(Reject { stage, .. }) => *status.rejected.entry(stage.to_string()).or_default() += 1,
             Event::Lane { lane, conversations, counted, wanted, has_ended } => {
-                let standing = standing.lanes.entry(lane.clone()).or_default();
+                let status = status.lanes.entry(lane.clone()).or_default();
                 // Events of conversations that end at the same time may arrive out of order.
-                *standing = LaneStatus {
-                    conversations: standing.conversations.max(*conversations),
-                    counted: standing.counted.max(*counted),
+                *status = LaneStatus {
+                    conversations: status.conversations.max(*conversations),
+                    counted: status.counted.max(*counted),
                     wanted: *wanted,
-                    has_ended: standing.has_ended || *has_ended,
+                    has_ended: status.has_ended || *has_ended,
                 };
             }
             Event::Spent { .. } | Event::Note(_) => {}
         }
-        drop(standing);
+        drop(status);
         self.reporter.report(event);
     }
 }
@@ -285,7 +288,7 @@ impl RunStatus {
             estimated: sum(|ask| ask.tokens.estimated),
         };
         self.usd = self.asks.iter().try_fold(0.0, |sum, ask| Some(sum + ask.usd?));
-        if self.rows.is_empty() || self.state == State::Gone {
+        if self.rows.is_empty() || self.state == State::NotResponding {
             self.rows = so_far(&self.asks);
         }
         Ok(())
@@ -316,7 +319,7 @@ fn prices(configuration: &str) -> BTreeMap<String, Option<Price>> {
 
 /// Estimates the rows so far from the asks that are answered once per row.
 fn so_far(asks: &[AskSummary]) -> BTreeMap<String, u64> {
-    let rows = [("extract/describe", "scenes"), ("simulate/rate", "conversations")].map(|(name, config)| {
+    let rows = [(DescribeScene::NAME, "scenes"), (Rate::NAME, "conversations")].map(|(name, config)| {
         let answered = asks.iter().filter(|ask| ask.ask == name).map(|ask| ask.calls.made + ask.calls.journal);
         (config.to_owned(), answered.sum())
     });
@@ -340,8 +343,8 @@ mod stage_or_empty {
     }
 }
 
-fn write(run: &Path, standing: &RunStatus) -> Result<(), StoreError> {
-    let json = serde_json::to_vec_pretty(standing).expect("a status serializes to JSON");
+fn write(run: &Path, status: &RunStatus) -> Result<(), StoreError> {
+    let json = serde_json::to_vec_pretty(status).expect("a status serializes to JSON");
     store::write(&path(run), &json)
 }
 
@@ -351,29 +354,29 @@ fn path(run: &Path) -> PathBuf {
 
 /// Reads the status of the run in a folder, without its lock: from its status file or, if that is missing or outdated,
 /// from its journal. `age` returns how long ago a file was written; the age of the status is returned too.
-pub fn standing(
+pub fn read_status(
     run: &Path,
     age: impl Fn(&Path) -> Option<Duration>,
 ) -> Result<(RunStatus, Option<Duration>), RunError> {
     let path = path(run);
     let io = |source| StoreError::Io { tried: "read", path: path.clone(), source };
-    let (mut standing, age) = match std::fs::read(&path) {
+    let (mut status, age) = match std::fs::read(&path) {
         Ok(bytes) => {
-            let standing: RunStatus = serde_json::from_slice(&bytes)
+            let status: RunStatus = serde_json::from_slice(&bytes)
                 .map_err(|source| StoreError::InvalidJson { path: path.clone(), source })?;
-            (standing, age(&path))
+            (status, age(&path))
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => (RunStatus::default(), None),
         Err(error) => return Err(io(error).into()),
     };
-    if standing.state == State::Running && age.is_some_and(|age| age > SILENCE) {
-        standing.state = State::Gone;
+    if status.state == State::Running && age.is_some_and(|age| age > SILENCE) {
+        status.state = State::NotResponding;
     }
-    if matches!(standing.state, State::Gone | State::Unknown) {
+    if matches!(status.state, State::NotResponding | State::Unknown) {
         let view = JournalView::open(&run.join("journal.jsonl"))?;
-        standing.recount(&view)?;
+        status.recount(&view)?;
     }
-    Ok((standing, age))
+    Ok((status, age))
 }
 
 #[cfg(test)]
@@ -397,26 +400,26 @@ mod tests {
         ];
         let rows = so_far(&asks);
         assert_eq!((rows["conversations"], rows["scenes"]), (3, 5));
-        let told =
+        let written =
             RunStatus { state: State::Running, limit: Some(3), asks, rows, usd: Some(0.25), ..RunStatus::default() };
-        write(folder.path(), &told).unwrap();
-        let (read, age) = standing(folder.path(), |_| Some(BEAT)).unwrap();
-        assert_eq!(read, told);
+        write(folder.path(), &written).unwrap();
+        let (read, age) = read_status(folder.path(), |_| Some(BEAT)).unwrap();
+        assert_eq!(read, written);
         assert_eq!(age, Some(BEAT));
     }
 
     #[test]
     fn an_unresponsive_run_is_counted_from_its_journal() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(standing(folder.path(), |_| Some(BEAT)).is_err(), "there is no run in the folder");
+        assert!(read_status(folder.path(), |_| Some(BEAT)).is_err(), "there is no run in the folder");
         drop(RunFolder::open(folder.path()).unwrap());
-        assert_eq!(standing(folder.path(), |_| Some(BEAT)).unwrap().0.state, State::Unknown);
+        assert_eq!(read_status(folder.path(), |_| Some(BEAT)).unwrap().0.state, State::Unknown);
         write(folder.path(), &RunStatus { state: State::Running, in_flight: 7, ..RunStatus::default() }).unwrap();
         let later = |_: &Path| Some(2 * SILENCE);
-        let (gone, age) = standing(folder.path(), later).unwrap();
-        assert_eq!((gone.state, gone.in_flight), (State::Gone, 0));
+        let (status, age) = read_status(folder.path(), later).unwrap();
+        assert_eq!((status.state, status.in_flight), (State::NotResponding, 0));
         assert_eq!(age, Some(2 * SILENCE));
         write(folder.path(), &RunStatus { state: State::Done, ..RunStatus::default() }).unwrap();
-        assert_eq!(standing(folder.path(), later).unwrap().0.state, State::Done, "a finished run writes no more");
+        assert_eq!(read_status(folder.path(), later).unwrap().0.state, State::Done, "a finished run writes no more");
     }
 }

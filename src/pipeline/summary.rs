@@ -264,7 +264,7 @@ impl Summary {
             model: ask.model.clone(),
             calls: ask.calls.made + ask.calls.journal,
             failed: ask.calls.failed,
-            reasks: ask.reasks,
+            schema_retries: ask.reasks,
             prompt: ask.tokens.prompt,
             cached: ask.tokens.cached,
             cacheable: ask.tokens.cacheable,

@@ -30,7 +30,7 @@ pub use language::{ByLanguage, Language};
 pub use message::{Message, Role};
 pub use reject::{Reject, RejectReason, UnknownReason};
 pub use role::{
-    Confidence, DialogueTurn, Distinctness, Form, Instruction, Overlap, RoleGeneral, RoleProfile, RoleSpecific,
+    Confidence, DialogueTurn, Distinctness, Instruction, Overlap, PromptStyle, RoleGeneral, RoleProfile, RoleSpecific,
     RoleTally, Split, TripletKind,
 };
 pub use sample::{CastMember, Sample};

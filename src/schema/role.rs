@@ -182,7 +182,7 @@ pub struct RoleSpecific {
 
 /// How a model is prompted to play a role (`RoleLLM`, section 3.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-pub enum Form {
+pub enum PromptStyle {
     /// `zero_shot`: only the role's description and catchphrases.
     #[serde(rename = "zero_shot")]
     ZeroShot,
@@ -194,7 +194,7 @@ pub enum Form {
     FewShotDialogue,
 }
 
-impl Form {
+impl PromptStyle {
     /// Returns the value used in files.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -224,7 +224,7 @@ pub struct RoleGeneral {
     /// One additional in-character reply for comparison, without cleaning; null if its call failed.
     pub baseline: Option<String>,
     /// How the model was prompted to play the role.
-    pub form: Form,
+    pub form: PromptStyle,
     /// Model that played the role.
     pub model: String,
     /// Id of the role.

@@ -142,8 +142,8 @@ fn feed(series: &Series, hasher: &mut blake3::Hasher) -> Result<(), PolarsError>
             let physical =
                 if kind.is_temporal() { series.to_physical_repr() } else { std::borrow::Cow::Borrowed(series) };
             for value in physical.iter() {
-                let told = (!value.is_null()).then(|| value.to_string());
-                add(told.as_deref().map(str::as_bytes));
+                let text = (!value.is_null()).then(|| value.to_string());
+                add(text.as_deref().map(str::as_bytes));
             }
         }
     }

@@ -94,7 +94,8 @@ pub fn letters_and_digits(text: &str) -> String {
 #[must_use]
 pub fn is_title(word: &str) -> bool {
     let word = word.trim_end_matches('.').to_lowercase();
-    WORDS.en.titles.contains(&word) || WORDS.zh.titles.iter().any(|title| word.ends_with(title))
+    WORDS.en.titles.contains(&word)
+        || word.ends_with(is_han) && WORDS.zh.titles.iter().any(|title| word.ends_with(title))
 }
 
 /// Whether a capitalised word at the start of a sentence is a common opener, such as `Well` or `Indeed`, rather than a
@@ -108,8 +109,9 @@ pub fn is_sentence_opener(word: &str) -> bool {
 /// Returns the English words of a text in lower case, with straight apostrophes.
 pub(super) fn latin_words(text: &str) -> impl Iterator<Item = String> {
     text.split(|c: char| is_han(c) || !(c.is_alphanumeric() || matches!(c, '\'' | '’' | '-')))
-        .map(|word| word.trim_matches(['\'', '’', '-']).replace('’', "'").to_lowercase())
+        .map(|word| word.trim_matches(['\'', '’', '-']))
         .filter(|word| !word.is_empty())
+        .map(|word| word.replace('’', "'").to_lowercase())
 }
 
 /// Returns the content words of a text, in order and with repeats.

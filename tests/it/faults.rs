@@ -7,15 +7,14 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use dramaturg::llm::{Ask, Budget, Journal, Model, Offline, OfflineAnswer, Sampling, Session};
+use dramaturg::llm::{Ask, Budget, Model, Offline, OfflineAnswer, Sampling};
 use dramaturg::prompt::{PromptError, Prompts};
 use dramaturg::schema::{Draw, Message};
-use dramaturg::store::FileJournal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::support::{Scripted, ScriptedServer, TestRun};
+use crate::support::{Scripted, ScriptedServer, TestRun, session};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 struct Line {
@@ -126,9 +125,7 @@ async fn lines(fault: impl Fn(&str, usize) -> &'static str + Send + Sync + 'stat
     })
     .await;
     let folder = tempfile::tempdir().unwrap();
-    let journal: Arc<dyn Journal> = Arc::new(FileJournal::open(&folder.path().join("journal.jsonl")).unwrap());
-    let session =
-        Arc::new(Session::new(7, Prompts::new([], &BTreeMap::new()).unwrap(), journal, Budget::default(), false));
+    let session = session(folder.path(), Budget::default(), false);
     let endpoint = server.endpoint_with(|options| (options.max_tries, options.timeout_s) = (8, 2));
     let sampling = Sampling { max_tokens: Some(100), ..Sampling::default() };
     let model = Model::served("writer", endpoint, &sampling, Value::Null, None, 3, Arc::clone(&session)).unwrap();

@@ -1,14 +1,12 @@
 //! Calls to a scripted server: retries, errors, budgets and journal records.
 
-use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use dramaturg::llm::{
-    Ask, AskError, Budget, Endpoint, Journal, Model, Offline, OfflineAnswer, Price, Sampling, Secret, ServedOptions,
-    Session, Shape,
+    Ask, AskError, Budget, Endpoint, Model, Offline, OfflineAnswer, Price, Sampling, Secret, ServedOptions, Shape,
 };
 use dramaturg::prompt::{PromptError, Prompts};
 use dramaturg::schema::{Draw, Message, RejectReason};
@@ -18,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::support::{Scripted, ScriptedServer};
+use crate::support::{Scripted, ScriptedServer, session};
 
 #[derive(Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 struct Rating {
@@ -89,9 +87,7 @@ impl Run {
     }
 
     fn at(folder: &Path, endpoint: Endpoint, budget: Budget, replay: bool) -> Self {
-        let journal: Arc<dyn Journal> = Arc::new(FileJournal::open(&folder.join("journal.jsonl")).unwrap());
-        let prompts = Prompts::new([], &BTreeMap::new()).unwrap();
-        let session = Arc::new(Session::new(7, prompts, journal, budget, replay));
+        let session = session(folder, budget, replay);
         let sampling = Sampling { temperature: Some(0.5), max_tokens: Some(100), ..Sampling::default() };
         let price = Some(Price { input: 1.0, cached_input: None, output: 1.0 });
         let model = Model::served("writer", endpoint, &sampling, Value::Null, price, 2, session).unwrap();
@@ -620,9 +616,7 @@ async fn redirects_are_not_followed() {
 fn a_base_url_is_validated_before_any_request() {
     for base_url in ["", "localhost:8000/v1", "ftp://localhost/v1", "http:///v1 x"] {
         let folder = tempfile::tempdir().unwrap();
-        let journal: Arc<dyn Journal> = Arc::new(FileJournal::open(&folder.path().join("journal.jsonl")).unwrap());
-        let prompts = Prompts::new([], &BTreeMap::new()).unwrap();
-        let session = Arc::new(Session::new(7, prompts, journal, Budget::default(), false));
+        let session = session(folder.path(), Budget::default(), false);
         let endpoint = Endpoint::new(base_url, "m");
         let model = Model::served("writer", endpoint, &Sampling::default(), Value::Null, None, 2, session);
         assert!(matches!(model, Err(AskError::Unusable { .. })), "{base_url}");

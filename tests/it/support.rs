@@ -8,8 +8,10 @@ use std::process::{Command, Output};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use dramaturg::llm::{Endpoint, ServedOptions};
+use dramaturg::llm::{Budget, Endpoint, Journal, Model, OfflineOptions, ServedOptions, Session};
+use dramaturg::prompt::Prompts;
 use dramaturg::schema::Language;
+use dramaturg::store::FileJournal;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -21,6 +23,21 @@ pub(crate) fn program(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(assert_cmd::cargo::cargo_bin("dramaturg"));
     command.current_dir(folder).env_clear().args(arguments);
     command
+}
+
+/// Returns a session with seed 7, without prompt templates, whose journal is in a folder.
+pub(crate) fn session(folder: &Path, budget: Budget, replay: bool) -> Arc<Session> {
+    let journal: Arc<dyn Journal> =
+        Arc::new(FileJournal::open(&folder.join("journal.jsonl")).expect("the journal opens"));
+    let prompts = Prompts::new([], &BTreeMap::new()).expect("there are no templates to parse");
+    Arc::new(Session::new(7, prompts, journal, budget, replay))
+}
+
+/// Returns an offline model with seed 7, all prompt templates and a journal.
+pub(crate) fn offline_model(journal: Arc<dyn Journal>) -> Model {
+    let prompts = Prompts::new(dramaturg::stages::prompts(), &BTreeMap::new()).expect("the templates parse");
+    let session = Arc::new(Session::new(7, prompts, journal, Budget::default(), false));
+    Model::offline("rules", OfflineOptions::default(), session)
 }
 
 /// A temporary working directory, and the program run in it.

@@ -31,16 +31,6 @@ const MAX_LINES: usize = 400;
 /// Maximum number of files and folders in a folder; the top level is exempt.
 const MAX_ENTRIES: usize = 16;
 
-/// Imports between modules that are still against `MODULES`. To be emptied.
-const ALLOWED_IMPORTS: &[(&str, &str)] = &[
-    ("books", "stages"),
-    ("config", "dataset"),
-    ("config", "pipeline"),
-    ("dataset", "pipeline"),
-    ("stages", "dataset"),
-    ("stages", "offline"),
-];
-
 /// Groups of modules that still import each other. To be emptied.
 const ALLOWED_CYCLES: &[&[&str]] = &[];
 
@@ -278,9 +268,7 @@ fn modules_import_only_what_they_may() {
             MODULES.iter().find(|(name, _)| *name == module).unwrap_or_else(|| panic!("unknown module {module}"));
         for path in IMPORTS.named(source) {
             let import = path[0].as_str();
-            let is_allowed = import == module
-                || allowed.split(' ').any(|allowed| allowed == import)
-                || ALLOWED_IMPORTS.contains(&(module, import));
+            let is_allowed = import == module || allowed.split(' ').any(|allowed| allowed == import);
             if !is_allowed {
                 faults.push(format!("{} imports `{}`", source.path, path.join("::")));
             }

@@ -80,8 +80,9 @@ mod tests {
             found.sort_unstable();
             expected.sort_unstable();
             assert_eq!(found, expected, "{:?}", attribution.people);
-            let waiter = attribution.people.iter().find(|person| person.name == "阿福").expect("this character speaks");
-            assert!(waiter.lines == 2 && waiter.aliases.iter().any(|name| name == alias), "{waiter:?}");
+            let servant =
+                attribution.people.iter().find(|person| person.name == "阿福").expect("this character speaks");
+            assert!(servant.lines == 2 && servant.aliases.iter().any(|name| name == alias), "{servant:?}");
         }
     }
 }

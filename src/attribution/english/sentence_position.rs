@@ -37,9 +37,9 @@ pub(super) fn sentence_position(
     }
     let (word, class) = (book.text(i - 1), book.class(i - 1));
     if class & SUBORDINATOR != 0 {
-        let likened = matches!(word, "than" | "as" | "before" | "after" | "till" | "until" | "since") && !pronoun;
+        let is_comparison = matches!(word, "than" | "as" | "before" | "after" | "till" | "until" | "since") && !pronoun;
         // `after Hale` may be a prepositional phrase rather than a clause.
-        let clause = !likened
+        let clause = !is_comparison
             || (at..book.list.len().min(at + 6))
                 .any(|k| looks_like_past_tense(book.text(k)) || auxiliary(book.text(k)));
         return if clause { SentencePosition::Sub } else { SentencePosition::Object };

@@ -39,7 +39,7 @@ pub(super) struct Entry {
 }
 
 /// The maximum number of entries read. No book has a longer table of contents.
-const MOST_ENTRIES: usize = 50_000;
+const MAX_ENTRIES: usize = 50_000;
 
 /// Returns the path of the package document from `META-INF/container.xml`.
 pub(super) fn rootfile(container: &str) -> Option<String> {
@@ -125,7 +125,7 @@ pub(super) fn ncx(source: &str) -> Vec<Entry> {
             "navmap" => in_map = !tag.closed,
             "navpoint" if in_map && !tag.closed => {
                 depth = depth.saturating_add(1);
-                full |= entries.len() >= MOST_ENTRIES;
+                full |= entries.len() >= MAX_ENTRIES;
                 if !full {
                     entries.push(Entry { depth, title: String::new(), href: String::new() });
                 }
@@ -171,7 +171,7 @@ pub(super) fn nav(source: &str) -> Vec<Entry> {
             }
             name @ ("a" | "span") if in_toc && depth > 0 && !tag.closed => {
                 // A span inside a link is part of its text.
-                full |= entries.len() >= MOST_ENTRIES;
+                full |= entries.len() >= MAX_ENTRIES;
                 if (name == "a" || !in_entry) && !full {
                     let href = tag.get("href").unwrap_or_default().to_owned();
                     entries.push(Entry { depth, title: String::new(), href });

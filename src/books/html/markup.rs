@@ -22,7 +22,7 @@ pub(in crate::books) enum Syntax {
 }
 
 /// The maximum length of a declaration or processing instruction, in bytes. Longer ones are text.
-const LONGEST_DECLARATION: usize = 4096;
+const MAX_DECLARATION_LENGTH: usize = 4096;
 
 /// A token of markup.
 #[derive(Debug)]
@@ -195,7 +195,7 @@ fn end_tag(source: &str, name: &str) -> Option<usize> {
 
 /// Returns the part of a text that a declaration may cover.
 fn reach(rest: &str) -> &str {
-    &rest[..rest.floor_char_boundary(LONGEST_DECLARATION)]
+    &rest[..rest.floor_char_boundary(MAX_DECLARATION_LENGTH)]
 }
 
 /// Returns the length of the declaration at the start of a text.

@@ -31,11 +31,11 @@ pub(in crate::books) struct Page {
 }
 
 /// The maximum length of a heading, in bytes. A longer one is a paragraph in large type.
-const LONGEST_HEADING: usize = 600;
+const MAX_HEADING_LENGTH: usize = 600;
 /// The maximum length of a page title, in bytes. What is longer is the page itself after an unclosed title.
-const LONGEST_TITLE: usize = 2000;
+const MAX_TITLE_LENGTH: usize = 2000;
 /// The maximum length of a page number or note mark, in bytes. A longer one, or one of several paragraphs, is neither.
-const LONGEST_ASIDE: usize = 120;
+const MAX_ASIDE_LENGTH: usize = 120;
 /// The text of a horizontal rule, with the line breaks around it.
 const RULE: &str = "\n\n* * *\n\n";
 
@@ -118,7 +118,7 @@ impl<'a> Builder<'a> {
             Token::Start(tag) => self.start(tag),
             Token::End(name) => self.end(name),
             Token::Text(text) if self.in_title => {
-                let remaining = LONGEST_TITLE.saturating_sub(self.page.title.len());
+                let remaining = MAX_TITLE_LENGTH.saturating_sub(self.page.title.len());
                 self.page.title.push_str(&text[..text.floor_char_boundary(remaining)]);
             }
             Token::Text(_) if self.open_elements.hold_code() => {}
@@ -223,7 +223,7 @@ impl<'a> Builder<'a> {
     fn remove_ignored(&mut self, ended: Ended<Snapshot>) -> bool {
         let snapshot = ended.snapshot;
         let written = self.page.text[snapshot.text..].trim_start();
-        if ended.kind == IgnoredKind::Aside && (written.len() > LONGEST_ASIDE || written.contains("\n\n")) {
+        if ended.kind == IgnoredKind::Aside && (written.len() > MAX_ASIDE_LENGTH || written.contains("\n\n")) {
             return false;
         }
         self.page.has_ignored_text |= ended.kind != IgnoredKind::Aside && !written.is_empty();
@@ -313,7 +313,7 @@ impl<'a> Builder<'a> {
         let start = from + (words.len() - words.trim_start().len());
         let title = one_line(words);
         // One more than the maximum is kept, to show that there are too many.
-        if !title.is_empty() && title.len() <= LONGEST_HEADING && self.page.headings.len() <= MAX_HEADINGS {
+        if !title.is_empty() && title.len() <= MAX_HEADING_LENGTH && self.page.headings.len() <= MAX_HEADINGS {
             self.page.headings.push(RawHeading { start, depth, title });
         }
     }

@@ -22,11 +22,11 @@ use super::elements::{is_boundary, is_known};
 use super::entities::resolved;
 
 /// The maximum length of an attribute value, in bytes. Longer values hold pictures, not words.
-const LONGEST_VALUE: usize = 4096;
+const MAX_VALUE_LENGTH: usize = 4096;
 /// How far after the opening quote of a value with `<` or `>` the tag must end, in bytes.
-const LONGEST_DOUBT: usize = 1024;
+const MAX_UNCERTAIN_LENGTH: usize = 1024;
 /// How far after invalid attribute syntax a tag may still end, in bytes.
-const LONGEST_JUNK: usize = 120;
+const MAX_INVALID_LENGTH: usize = 120;
 
 /// A start tag: its name in lower case and the attributes in [`ATTRIBUTES`]. Other attributes are dropped while
 /// parsing.
@@ -180,15 +180,15 @@ impl<'a> Tags<'a> {
         let name_end = self.name(from)?;
         tag.name = lower(&self.source[from..name_end]);
         tag.closed = false;
-        let (stop, valued) = self.attributes(name_end, tag);
+        let (stop, has_value) = self.attributes(name_end, tag);
         let known = is_known(&tag.name);
         let end = match stop {
             Stop::Closed(_, closed) => {
                 tag.closed = closed;
-                known || valued || tag.closed || self.is_ended(&tag.name)
+                known || has_value || tag.closed || self.is_ended(&tag.name)
             }
-            Stop::Open(end) => known && (valued || end == self.source.len()),
-            Stop::Words(_) => known && valued,
+            Stop::Open(end) => known && (has_value || end == self.source.len()),
+            Stop::Words(_) => known && has_value,
             Stop::Quote(_) => known || self.is_ended(&tag.name),
         }
         .then(|| self.tag_end(stop))?;
@@ -230,8 +230,8 @@ impl<'a> Tags<'a> {
         };
         match stop {
             Stop::Closed(end, _) | Stop::Open(end) => end,
-            Stop::Words(at) => next(at, LONGEST_JUNK).map_or(at, |(length, _)| at + length + 1),
-            Stop::Quote(at) => next(at, LONGEST_JUNK).map_or(at + 1, |(length, _)| at + length + 1),
+            Stop::Words(at) => next(at, MAX_INVALID_LENGTH).map_or(at, |(length, _)| at + length + 1),
+            Stop::Quote(at) => next(at, MAX_INVALID_LENGTH).map_or(at + 1, |(length, _)| at + length + 1),
         }
     }
 
@@ -240,9 +240,9 @@ impl<'a> Tags<'a> {
         let source = self.source;
         let bytes = source.as_bytes();
         tag.attributes.clear();
-        let mut valued = false;
+        let mut has_value = false;
         // The first quotation mark whose value contains `<` or `>`, and the number of attributes before it.
-        let mut doubt: Option<(usize, usize)> = None;
+        let mut uncertain: Option<(usize, usize)> = None;
         let skip = |mut at: usize, skipped: fn(u8) -> bool| {
             while bytes.get(at).is_some_and(|byte| skipped(*byte)) {
                 at += 1;
@@ -257,7 +257,7 @@ impl<'a> Tags<'a> {
                 Some(b'>') => break Stop::Closed(at + 1, at > before && bytes[at - 1] == b'/'),
                 _ => {}
             }
-            if doubt.is_some_and(|(quote, _)| at > quote + LONGEST_DOUBT) {
+            if uncertain.is_some_and(|(quote, _)| at > quote + MAX_UNCERTAIN_LENGTH) {
                 break Stop::Words(at);
             }
             let start = at;
@@ -271,13 +271,13 @@ impl<'a> Tags<'a> {
                 }
                 break Stop::Words(start);
             }
-            valued = true;
+            has_value = true;
             at = skip(equals + 1, is_blank);
             let value = if let Some(quote @ (b'"' | b'\'')) = bytes.get(at).copied() {
                 let Some(value) = self.quoted(at, quote) else { break Stop::Quote(at) };
                 if value.bytes().any(|byte| matches!(byte, b'<' | b'>')) {
-                    doubt = doubt.or(Some((at, tag.attributes.len())));
-                    if value.len() > LONGEST_DOUBT || holds_block(value) {
+                    uncertain = uncertain.or(Some((at, tag.attributes.len())));
+                    if value.len() > MAX_UNCERTAIN_LENGTH || holds_block(value) {
                         break Stop::Quote(at);
                     }
                 }
@@ -290,17 +290,17 @@ impl<'a> Tags<'a> {
             };
             Self::keep(name, value, tag);
         };
-        if let Some((quote, kept)) = doubt.filter(|_| !matches!(stop, Stop::Closed(..))) {
+        if let Some((quote, kept)) = uncertain.filter(|_| !matches!(stop, Stop::Closed(..))) {
             tag.attributes.truncate(kept);
-            return (Stop::Quote(quote), valued);
+            return (Stop::Quote(quote), has_value);
         }
-        (stop, valued)
+        (stop, has_value)
     }
 
     /// Keeps an attribute listed in [`ATTRIBUTES`]. If it is repeated, the first one counts.
     fn keep(name: &str, value: &'a str, tag: &mut Tag<'a>) {
         let known = ATTRIBUTES.iter().find(|known| known.eq_ignore_ascii_case(name));
-        if let Some(known) = known.filter(|known| value.len() <= LONGEST_VALUE && tag.get(known).is_none()) {
+        if let Some(known) = known.filter(|known| value.len() <= MAX_VALUE_LENGTH && tag.get(known).is_none()) {
             tag.attributes.push((*known, resolved(value)));
         }
     }

@@ -21,7 +21,7 @@ pub(super) use character::{CharacterCommand, CharacterExportArguments};
 pub(super) use dataset::{ExportArguments, OtherFormat, SelectArguments};
 pub(super) use instruct::{DedupArguments, InstructArguments, InstructCommand};
 pub(super) use journal::JournalCommand;
-pub(super) use pool::{Kind, PoolArguments, PoolCommand, SceneFilter, Sort};
+pub(super) use pool::{KindFilter, PoolArguments, PoolCommand, SceneFilter, Sort};
 pub(super) use run::{RunArguments, RunOptions};
 pub(super) use sizes::hold;
 pub(super) use split::SplitArguments;

@@ -31,7 +31,7 @@ pub(in crate::cli) enum PoolCommand {
         filter: SceneFilter,
         /// List only scenes of this kind.
         #[arg(long)]
-        kind: Option<Kind>,
+        kind: Option<KindFilter>,
         /// Sort key; ties are sorted by id.
         #[arg(long, value_name = "BY", default_value = "id")]
         sort: Sort,
@@ -107,7 +107,7 @@ pub(in crate::cli) enum Sort {
 
 /// Kinds of scenes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(in crate::cli) enum Kind {
+pub(in crate::cli) enum KindFilter {
     /// Extracted from a book.
     Book,
     /// Edited by hand.

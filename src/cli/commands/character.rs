@@ -43,7 +43,7 @@ enum Fault {
     #[error("two characters have the same file name `{id}.json`")]
     Twice { id: CharacterId },
     #[error("`{}` exists with different content", path.display())]
-    Taken { path: PathBuf },
+    Exists { path: PathBuf },
     #[error("failed to write to stdout")]
     Write(#[from] io::Error),
 }
@@ -79,7 +79,7 @@ fn print_error(fault: &Fault) -> Exit {
         }
         Fault::Several { .. } => Some("select one with `--book`, or give its id"),
         Fault::Twice { .. } => Some("write them one at a time, to separate folders"),
-        Fault::Taken { .. } => Some("choose another folder, or overwrite it with `--force`"),
+        Fault::Exists { .. } => Some("choose another folder, or overwrite it with `--force`"),
         _ => None,
     };
     to_stderr(&diagnostics::chain(fault, hint, color));
@@ -97,7 +97,7 @@ fn export(arguments: &CharacterExportArguments) -> Result<Exit, Fault> {
         cards.extend(played.iter().map(|one| (one.id.clone(), card(one))));
     } else if arguments.characters.is_empty() {
         let most = if arguments.all { usize::MAX } else { Params::default().established_per_book as usize };
-        each(arguments, |slug, scenes| {
+        each_book(arguments, |slug, scenes| {
             let mut picked = pick(slug, scenes, most, &[]);
             // With `--all`, some characters always have too little text; that is not reported.
             picked.rejects.retain(|reject| !arguments.all || reject.reason == crate::schema::RejectReason::NoCharacter);
@@ -114,7 +114,7 @@ fn export(arguments: &CharacterExportArguments) -> Result<Exit, Fault> {
             found.insert(name, called(&played, name));
         }
     } else if !people.is_empty() {
-        each(arguments, |slug, scenes| {
+        each_book(arguments, |slug, scenes| {
             for &name in &people {
                 found.entry(name).or_default().extend(named(slug, scenes, name));
             }
@@ -122,11 +122,11 @@ fn export(arguments: &CharacterExportArguments) -> Result<Exit, Fault> {
     }
     for name in &arguments.characters {
         if is_file(name) {
-            let given = config::characters(Path::new(name)).map_err(|error| match error {
+            let cards_of_file = config::characters(Path::new(name)).map_err(|error| match error {
                 CharactersError::Open(error) => Fault::Open(error),
                 CharactersError::Invalid(error) => Fault::Invalid(error),
             })?;
-            cards.extend(given.iter().map(|given| (Character::from(given.file.clone()).id, imported_card(given))));
+            cards.extend(cards_of_file.iter().map(|card| (Character::from(card.file.clone()).id, imported_card(card))));
             continue;
         }
         match found.get(name).map_or(&[][..], Vec::as_slice) {
@@ -161,25 +161,25 @@ fn played(arguments: &CharacterExportArguments) -> Result<Vec<Character>, Fault>
 
 /// Returns the characters that match a name: by id, otherwise by name, otherwise by alias.
 fn called(played: &[Character], name: &str) -> Vec<Character> {
-    let wanted = slug(name);
+    let name_slug = slug(name);
     let ranks = |one: &Character| {
-        [one.id == name, slug(&one.name) == wanted, one.aliases.iter().any(|alias| slug(alias) == wanted)]
+        [one.id == name, slug(&one.name) == name_slug, one.aliases.iter().any(|alias| slug(alias) == name_slug)]
     };
     let of_rank = |rank| played.iter().filter(|one| ranks(one)[rank]).cloned().collect::<Vec<Character>>();
     (0..3).map(of_rank).find(|found| !found.is_empty()).unwrap_or_default()
 }
 
 fn not_in_run(arguments: &CharacterExportArguments, name: Option<&String>, played: &[Character]) -> Fault {
-    let likeness = |one: &&Character, name: &str| strsim::jaro_winkler(&slug(&one.name), &slug(name));
+    let similarity = |one: &&Character, name: &str| strsim::jaro_winkler(&slug(&one.name), &slug(name));
     let nearest = name.and_then(|name| {
-        let best = played.iter().max_by(|one, other| likeness(one, name).total_cmp(&likeness(other, name)))?;
-        (likeness(&best, name) >= 0.75).then(|| best.name.clone())
+        let best = played.iter().max_by(|one, other| similarity(one, name).total_cmp(&similarity(other, name)))?;
+        (similarity(&best, name) >= 0.75).then(|| best.name.clone())
     });
     Fault::NotInRun { path: arguments.pool.clone(), name: name.cloned(), nearest }
 }
 
 /// Calls a function for each requested book of the pool with its scenes, keeping one book in memory at a time.
-fn each(arguments: &CharacterExportArguments, mut then: impl FnMut(&str, &[Scene])) -> Result<(), Fault> {
+fn each_book(arguments: &CharacterExportArguments, mut visit: impl FnMut(&str, &[Scene])) -> Result<(), Fault> {
     let path = &arguments.pool;
     let fault = |source| Fault::Folder { path: path.clone(), source };
     let mut slugs = Vec::new();
@@ -196,7 +196,7 @@ fn each(arguments: &CharacterExportArguments, mut then: impl FnMut(&str, &[Scene
     slugs.retain(|slug| arguments.books.is_empty() || arguments.books.contains(slug));
     let pool = Pool::open(path)?;
     for slug in slugs {
-        then(&slug, &pool.scenes(std::slice::from_ref(&slug))?);
+        visit(&slug, &pool.scenes(std::slice::from_ref(&slug))?);
     }
     Ok(())
 }
@@ -230,7 +230,7 @@ fn write(cards: &[(CharacterId, Value)], arguments: &CharacterExportArguments) -
     if !arguments.force {
         let differs = |path: &Path, text: &str| std::fs::read(path).is_ok_and(|old| old != text.as_bytes());
         if let Some((path, _)) = files.iter().find(|(path, text)| differs(path, text)) {
-            return Err(Fault::Taken { path: path.clone() });
+            return Err(Fault::Exists { path: path.clone() });
         }
     }
     for (path, text) in &files {

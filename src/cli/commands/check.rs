@@ -74,8 +74,8 @@ pub(crate) fn check(path: &Path, probe: bool, sets: &[String], json: bool) -> Ex
 
 /// Validates a folder: a data set, a run or a scene pool.
 fn folder(path: &Path, json: bool) -> Exit {
-    if let Some(place) = DatasetLocation::find(path) {
-        return check_dataset::check(&place, json);
+    if let Some(location) = DatasetLocation::find(path) {
+        return check_dataset::check(&location, json);
     }
     if store::is_run(path) {
         return usage(
@@ -102,7 +102,7 @@ fn folder(path: &Path, json: bool) -> Exit {
 struct Found<'a> {
     /// The book; `None` for a finding about a model.
     book: Option<&'a Path>,
-    place: String,
+    location: String,
     message: &'a str,
 }
 
@@ -114,7 +114,7 @@ impl Found<'_> {
             None => (Check::Model, "fix this, and probe again with `--probe`"),
         };
         let message =
-            if self.book.is_some() { self.message.to_owned() } else { format!("{}: {}", self.place, self.message) };
+            if self.book.is_some() { self.message.to_owned() } else { format!("{}: {}", self.location, self.message) };
         Finding { check, remedy, path: self.book.unwrap_or(pipeline).to_owned(), message, ..Finding::default() }
     }
 }
@@ -123,17 +123,17 @@ impl Found<'_> {
 fn findings(examined: &Examined) -> impl Iterator<Item = Found<'_>> {
     let books = examined.books.iter().filter_map(|book| {
         let message = book.fault.as_deref()?;
-        Some(Found { book: Some(&book.path), place: book.path.display().to_string(), message })
+        Some(Found { book: Some(&book.path), location: book.path.display().to_string(), message })
     });
     let addresses =
         examined.models.iter().flat_map(|model| model.addresses.iter().map(move |address| (model, address)));
     let addresses = addresses.flat_map(|(model, address)| {
-        address.findings.iter().map(|message| Found { book: None, place: place(model, address), message })
+        address.findings.iter().map(|message| Found { book: None, location: location(model, address), message })
     });
     books.chain(addresses)
 }
 
-fn place(model: &ExaminedModel, address: &ProbedAddress) -> String {
+fn location(model: &ExaminedModel, address: &ProbedAddress) -> String {
     if address.address.is_empty() { model.name.clone() } else { format!("{} at {}", model.name, address.address) }
 }
 
@@ -162,13 +162,13 @@ fn text(path: &Path, examined: &Examined, probed: bool) -> String {
         rows.extend(model.addresses.iter().map(|address| [row.to_vec(), probe(address)].concat()));
     }
     text.push_str(&table::table(&rows, if probed { 9 } else { 3 }));
-    for Found { place, message, .. } in findings(examined) {
-        let _ = writeln!(text, "finding: {}: {}", visible(&place), visible_lines(message));
+    for Found { location, message, .. } in findings(examined) {
+        let _ = writeln!(text, "finding: {}: {}", visible(&location), visible_lines(message));
     }
     for model in &examined.models {
         for address in &model.addresses {
             for note in &address.notes {
-                let _ = writeln!(text, "note: {}: {}", visible(&place(model, address)), visible_lines(note));
+                let _ = writeln!(text, "note: {}: {}", visible(&location(model, address)), visible_lines(note));
             }
         }
     }

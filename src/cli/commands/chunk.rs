@@ -67,7 +67,7 @@ fn show(arguments: &ChunkArguments) -> Exit {
 /// Prints why a book or a related file cannot be read.
 pub(crate) fn print_book_error(error: &BookError, terminal: &Terminal) {
     let hint = match error {
-        BookError::Nothing { nearest: Some(nearest), .. } => Some(format!("did you mean `{nearest}`?")),
+        BookError::NoMatch { nearest: Some(nearest), .. } => Some(format!("did you mean `{nearest}`?")),
         _ => None,
     };
     to_stderr(&diagnostics::chain(error, hint.as_deref(), terminal.color));
@@ -100,7 +100,7 @@ pub(crate) fn for_each_book(
         }
     };
     let mut out = BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
-    let (mut shown, mut failed) = (0_u64, 0_u64);
+    let (mut printed, mut failed) = (0_u64, 0_u64);
     for path in paths {
         let books = match config::open_books(&path, params.encoding.as_deref()) {
             Ok(books) => books,
@@ -119,7 +119,7 @@ pub(crate) fn for_each_book(
                     continue;
                 }
             };
-            shown += 1;
+            printed += 1;
             if options.quiet && !options.json {
                 continue;
             }
@@ -136,11 +136,11 @@ pub(crate) fn for_each_book(
             }
         }
     }
-    match (shown, failed) {
+    match (printed, failed) {
         (_, 0) => Exit::Done,
         (0, _) => Exit::Usage,
         _ => {
-            let all = shown + failed;
+            let all = printed + failed;
             to_stderr(&format!("error: failed to read {failed} of {all} books\n"));
             Exit::Failures
         }
@@ -175,8 +175,8 @@ fn write(out: &mut impl Write, book: &Book, params: &chunk::Params, arguments: &
         foreign: chunks.iter().filter(|chunk| chunk.language != book.language).count(),
     };
     chunks.truncate(arguments.options.limit.map_or(usize::MAX, |limit| limit as usize));
-    let shown = Shown::of(book, chapters.len(), counts.tokens, params.tokenizer, &rejects, &chunks);
-    if arguments.options.json { lines(out, &[shown]) } else { table(out, &shown, &counts) }
+    let report = BookReport::of(book, chapters.len(), counts.tokens, params.tokenizer, &rejects, &chunks);
+    if arguments.options.json { lines(out, &[report]) } else { table(out, &report, &counts) }
 }
 
 /// Writes values as JSON Lines.
@@ -198,7 +198,7 @@ struct Counts {
 
 /// Output of `chunk --json` for a book.
 #[derive(Debug, Serialize)]
-struct Shown<'a> {
+struct BookReport<'a> {
     book: &'a str,
     title: &'a str,
     author: Option<&'a str>,
@@ -219,19 +219,19 @@ struct Shown<'a> {
     tokenizer: Option<Tokenizer>,
     /// Number of headings.
     chapters: usize,
-    left_out: Vec<LeftOut<'a>>,
-    chunks: Vec<ShownChunk<'a>>,
+    left_out: Vec<Skipped<'a>>,
+    chunks: Vec<ChunkReport<'a>>,
 }
 
 #[derive(Debug, Serialize)]
-struct LeftOut<'a> {
+struct Skipped<'a> {
     id: &'a str,
     reason: &'a str,
     detail: &'a str,
 }
 
 #[derive(Debug, Serialize)]
-struct ShownChunk<'a> {
+struct ChunkReport<'a> {
     id: String,
     index: u32,
     language: Language,
@@ -242,7 +242,7 @@ struct ShownChunk<'a> {
     text: &'a str,
 }
 
-impl<'a> Shown<'a> {
+impl<'a> BookReport<'a> {
     fn of(
         book: &'a Book,
         chapters: usize,
@@ -251,12 +251,12 @@ impl<'a> Shown<'a> {
         rejects: &'a [Reject],
         chunks: &'a [Chunk],
     ) -> Self {
-        let left_out = rejects.iter().map(|reject| LeftOut {
+        let left_out = rejects.iter().map(|reject| Skipped {
             id: &reject.id,
             reason: reject.reason.name(),
             detail: &reject.detail,
         });
-        let chunks = chunks.iter().map(|chunk| ShownChunk {
+        let chunks = chunks.iter().map(|chunk| ChunkReport {
             id: chunk.id(),
             index: chunk.index,
             language: chunk.language,
@@ -288,12 +288,12 @@ impl<'a> Shown<'a> {
 }
 
 /// Writes a book as readable text.
-fn table(out: &mut impl Write, book: &Shown, counts: &Counts) -> io::Result<()> {
+fn table(out: &mut impl Write, book: &BookReport, counts: &Counts) -> io::Result<()> {
     write!(out, "{}", visible(book.title))?;
     if let Some(author) = book.author {
         write!(out, ", {}", visible(author))?;
     }
-    let kind = match book.format {
+    let format = match book.format {
         _ if book.script => "a script",
         Format::Text => "plain text",
         Format::Markdown => "Markdown",
@@ -302,7 +302,7 @@ fn table(out: &mut impl Write, book: &Shown, counts: &Counts) -> io::Result<()> 
         Format::Jsonl => "JSON Lines",
     };
     let (path, encoding, language) = (visible(book.path), visible(book.encoding), name(book.language));
-    writeln!(out, "\n      file  {path}: {kind}, {encoding}, {language}")?;
+    writeln!(out, "\n      file  {path}: {format}, {encoding}, {language}")?;
     if let Some(other) = book.other_language {
         writeln!(out, "   warning  the text appears to be in {other}; only English and Chinese are supported")?;
     }
@@ -316,8 +316,8 @@ fn table(out: &mut impl Write, book: &Shown, counts: &Counts) -> io::Result<()> 
         None => format!("about {tokens}"),
     };
     writeln!(out, "      size  {characters}, {tokens}, {}", counted(book.chapters as u64, "heading"))?;
-    for left in &book.left_out {
-        writeln!(out, "   skipped  {}: {}", visible(left.reason), visible(left.detail))?;
+    for skipped in &book.left_out {
+        writeln!(out, "   skipped  {}: {}", visible(skipped.reason), visible(skipped.detail))?;
     }
     write!(out, "    chunks  {}", thousands(counts.chunks as u64))?;
     if counts.foreign > 0 {

@@ -110,9 +110,9 @@ fn text(forecast: &Forecast) -> String {
         .collect();
     line("rows", format!("about {}", made.join(", ")));
     for bound in &forecast.budget {
-        let expected = bound.expected.map_or_else(|| "unknown".to_owned(), plain);
+        let expected = bound.expected.map_or_else(|| "unknown".to_owned(), format_limit);
         let reached = if bound.reached { ": the run would stop at this limit" } else { "" };
-        line("budget", format!("{} = {}, expected {expected}{reached}", bound.key, plain(bound.max)));
+        line("budget", format!("{} = {}, expected {expected}{reached}", bound.key, format_limit(bound.max)));
     }
     text
 }
@@ -133,7 +133,7 @@ fn row(ask: &AskForecast) -> Vec<String> {
 }
 
 /// Formats a limit: integers without decimals, money with cents.
-fn plain(number: f64) -> String {
+fn format_limit(number: f64) -> String {
     if number.fract() == 0.0 { format!("{number:.0}") } else { format!("{number:.2}") }
 }
 

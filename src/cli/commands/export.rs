@@ -17,7 +17,7 @@ use crate::store::{self, Dataset, LineLimits, SHARD_BYTES, Table};
 const BATCH: LineLimits = LineLimits { bytes: 200_000_000, lines: 50_000 };
 
 /// Converts a data set.
-pub(crate) fn convert(arguments: &ExportArguments, wanted: OtherFormat) -> Exit {
+pub(crate) fn convert(arguments: &ExportArguments, other_format: OtherFormat) -> Exit {
     let path = &arguments.run.pipeline;
     let options = &arguments.run.options;
     if !options.sets.is_empty() || options.limit.is_some() {
@@ -29,7 +29,7 @@ pub(crate) fn convert(arguments: &ExportArguments, wanted: OtherFormat) -> Exit 
     // A run folder contains the data set.
     let dataset = if path.join("dataset").is_dir() { path.join("dataset") } else { path.clone() };
     let of_samples = arguments.configs.iter().any(|config| config == "samples");
-    match wanted {
+    match other_format {
         OtherFormat::Jsonl => tables(arguments, dataset, TableFormat::Jsonl),
         OtherFormat::Csv => tables(arguments, dataset, TableFormat::Csv),
         OtherFormat::Batch => tables(arguments, dataset, TableFormat::Batch),
@@ -68,18 +68,18 @@ fn tables(arguments: &ExportArguments, dataset: PathBuf, format: TableFormat) ->
         };
         return usage(message, hint);
     }
-    let there: Vec<String> = match store::Dataset::open(&dataset) {
+    let existing: Vec<String> = match store::Dataset::open(&dataset) {
         Ok(dataset) => dataset.tables.into_iter().map(|table| table.config).collect(),
         Err(_) => Vec::new(),
     };
-    let mut wanted = arguments.configs.iter().map(String::as_str).chain(format.config());
-    if let Some(config) = wanted.find(|config| !there.iter().any(|known| known == config)) {
+    let mut needed = arguments.configs.iter().map(String::as_str).chain(format.config());
+    if let Some(config) = needed.find(|config| !existing.iter().any(|known| known == config)) {
         return usage(
             &format!("`{}` has no config `{config}`", dataset.display()),
             "give a run folder or a data set; `dramaturg check` lists its configs",
         );
     }
-    if there.is_empty() {
+    if existing.is_empty() {
         return usage(&format!("`{}` is not a data set", dataset.display()), "give a run folder or a data set");
     }
     let own = if format == TableFormat::Batch { BATCH } else { LineLimits { bytes: SHARD_BYTES, lines: u64::MAX } };

@@ -123,14 +123,14 @@ fn listing(out: &mut impl Write, book: &Book, attribution: &Attribution, limit: 
     }
     writeln!(out, "  quotations  {}", thousands(attribution.quotations.len() as u64))?;
     for quotation in attribution.quotations.iter().take(limit) {
-        let place = format!("{} to {}", thousands(quotation.start.into()), thousands(quotation.end.into()));
+        let range = format!("{} to {}", thousands(quotation.start.into()), thousands(quotation.end.into()));
         let words = shortened(&quotation.text);
         match quotation.speaker.zip(quotation.kind) {
             Some((speaker, kind)) => {
                 let (kind, name) = (QuotationKind::word(kind), visible(&attribution.people[speaker].name));
-                writeln!(out, "  {place:>22}  {kind:>9} {:.2}  {name}: {words}", quotation.confidence)
+                writeln!(out, "  {range:>22}  {kind:>9} {:.2}  {name}: {words}", quotation.confidence)
             }
-            None => writeln!(out, "  {place:>22}  {:>14}  {words}", "unknown"),
+            None => writeln!(out, "  {range:>22}  {:>14}  {words}", "unknown"),
         }?;
     }
     writeln!(out)

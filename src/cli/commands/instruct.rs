@@ -30,9 +30,9 @@ use crate::text::duplicates::{DuplicateReport, Keep, find_duplicates};
 /// Keys added to every line.
 const VERDICT: [&str; 3] = ["kept", "similarity", "nearest"];
 /// Maximum number of invalid lines that are reported.
-const NAMED: usize = 10;
+const MAX_LISTED_LINES: usize = 10;
 /// Maximum number of groups in the table.
-const SHOWN: usize = 50;
+const MAX_LISTED_GROUPS: usize = 50;
 /// Largest group whose kept questions are measured without `--scores`; in larger groups that takes most of the time.
 const LARGE: usize = 50_000;
 
@@ -41,8 +41,8 @@ const LARGE: usize = 50_000;
 enum Fault {
     #[error("failed to read `{}`", path.display())]
     Read { path: PathBuf, source: io::Error },
-    #[error("failed to read `{}`: {what}", path.display())]
-    Twice { path: PathBuf, what: &'static str },
+    #[error("failed to read `{}`: {problem}", path.display())]
+    NotRereadable { path: PathBuf, problem: &'static str },
     #[error("{count} invalid lines in `{}`", path.display())]
     Lines { path: PathBuf, count: usize },
     #[error("failed to write to stdout")]
@@ -58,7 +58,9 @@ pub(crate) fn instruct(arguments: InstructArguments) -> Exit {
             Err(Fault::Write(error)) if error.kind() == ErrorKind::BrokenPipe => Exit::Done,
             Err(fault) => {
                 let hint = match &fault {
-                    Fault::Twice { .. } => Some("write the input to a file first: it is read twice to save memory"),
+                    Fault::NotRereadable { .. } => {
+                        Some("write the input to a file first: it is read twice to save memory")
+                    }
                     Fault::Lines { .. } => {
                         Some("each line must be a JSON object with a string under the key given by `--field`")
                     }
@@ -138,11 +140,11 @@ impl Questions {
                     questions.texts.push(text);
                     questions.lines.push(number);
                 }
-                Err(what) => {
+                Err(problem) => {
                     faults += 1;
-                    if faults <= NAMED {
-                        let place = format!("{}:{number}: {what}", arguments.file.display());
-                        to_stderr(&format!("{}\n", visible(&place)));
+                    if faults <= MAX_LISTED_LINES {
+                        let message = format!("{}:{number}: {problem}", arguments.file.display());
+                        to_stderr(&format!("{}\n", visible(&message)));
                     }
                 }
             }
@@ -169,9 +171,12 @@ fn question(line: &[u8], field: &str, group: Option<&str>) -> Result<(String, St
         Some(b'{' | b'[') => Err(format!("`{group}` is neither a string nor a number")),
         // A group that is a number or null is named by its JSON; a string that parses as such keeps its quotes.
         Some(b'"') => {
-            let plain: String = serde_json::from_str(name).map_err(|_| format!("`{group}` is not a string"))?;
-            let reads = serde_json::from_str::<serde_json::Value>(&plain).is_ok_and(|value| !value.is_string());
-            Ok((text, if reads { serde_json::to_string(&plain).expect("a string serializes to JSON") } else { plain }))
+            let decoded: String = serde_json::from_str(name).map_err(|_| format!("`{group}` is not a string"))?;
+            let reads = serde_json::from_str::<serde_json::Value>(&decoded).is_ok_and(|value| !value.is_string());
+            Ok((
+                text,
+                if reads { serde_json::to_string(&decoded).expect("a string serializes to JSON") } else { decoded },
+            ))
         }
         _ => Ok((text, name.to_owned())),
     }
@@ -195,7 +200,8 @@ fn write(
     }
     let mut next = 0;
     each_line(&arguments.file, |number, line| {
-        let changed = || Fault::Twice { path: arguments.file.clone(), what: "it has changed while it was judged" };
+        let changed =
+            || Fault::NotRereadable { path: arguments.file.clone(), problem: "it has changed while it was judged" };
         let (kept, similarity, nearest) = *verdicts.get(next).ok_or_else(changed)?;
         if questions.lines[next] != number {
             return Err(changed());
@@ -226,7 +232,7 @@ fn write(
     if next == questions.texts.len() {
         Ok(())
     } else {
-        Err(Fault::Twice { path: arguments.file.clone(), what: "it has changed while it was judged" })
+        Err(Fault::NotRereadable { path: arguments.file.clone(), problem: "it has changed while it was judged" })
     }
 }
 
@@ -241,7 +247,7 @@ fn summary(questions: &Questions, found: &[DuplicateReport], with_groups: bool) 
     let mut rows = vec![head];
     let kept: Vec<usize> =
         found.iter().map(|found| found.verdicts.iter().filter(|verdict| verdict.kept).count()).collect();
-    for ((group, found), kept) in questions.groups.iter().zip(found).zip(&kept).take(SHOWN) {
+    for ((group, found), kept) in questions.groups.iter().zip(found).zip(&kept).take(MAX_LISTED_GROUPS) {
         let name = if with_groups { &group.name } else { "all" };
         rows.push(row(name, group.members.len(), *kept, format!("{:.3}", found.threshold)));
     }
@@ -250,7 +256,7 @@ fn summary(questions: &Questions, found: &[DuplicateReport], with_groups: bool) 
         rows.push(row(&total, questions.texts.len(), kept.iter().sum(), String::new()));
     }
     let mut text = table::table(&rows, 1);
-    if found.len() > SHOWN {
+    if found.len() > MAX_LISTED_GROUPS {
         text.push_str("Only the first groups are shown. ");
     }
     text + "Use `--json` to print every line with its verdict, `--scores` to list the verdicts.\n"
@@ -266,9 +272,9 @@ fn each_line(path: &Path, mut line: impl FnMut(u32, &[u8]) -> Result<(), Fault>)
         return Err(read(io::Error::from(ErrorKind::IsADirectory)));
     }
     if !metadata.is_file() {
-        return Err(Fault::Twice {
+        return Err(Fault::NotRereadable {
             path: path.to_owned(),
-            what: "not a regular file, which is needed to read it twice",
+            problem: "not a regular file, which is needed to read it twice",
         });
     }
     let mut reader = BufReader::with_capacity(1 << 16, file);

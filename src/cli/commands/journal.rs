@@ -23,7 +23,7 @@ enum Fault {
     #[error(transparent)]
     Journal(#[from] JournalError),
     #[error("no call with key or draw `{key}` in `{}`", path.display())]
-    Nothing { key: String, path: PathBuf },
+    NoMatch { key: String, path: PathBuf },
     #[error("failed to write to stdout")]
     Write(#[from] io::Error),
 }
@@ -45,7 +45,7 @@ pub(crate) fn journal(command: &JournalCommand) -> Exit {
                 Fault::Store(StoreError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
                     Some("give a run folder, such as `outputs/demo`, or its `journal.jsonl`")
                 }
-                Fault::Nothing { .. } => Some(
+                Fault::NoMatch { .. } => Some(
                     "a key is hexadecimal, 4 digits or more; a draw is a path of ids, and a prefix of it selects all calls below",
                 ),
                 _ => None,
@@ -186,7 +186,7 @@ fn show(out: &mut impl Write, run: &Path, key: &str, json: bool) -> Result<(), F
         found = true;
         if json { write_json_line(out, &record)? } else { write_record(out, &record)? }
     }
-    if found { Ok(()) } else { Err(Fault::Nothing { key: key.to_owned(), path }) }
+    if found { Ok(()) } else { Err(Fault::NoMatch { key: key.to_owned(), path }) }
 }
 
 fn export(out: &mut impl Write, run: &Path, ask: Option<&str>, model: Option<&str>) -> Result<(), Fault> {

@@ -45,11 +45,11 @@ fn compare(dir: &Path, schemas: &[(String, String)]) -> Exit {
         to_stdout(&format!("{} schemas in {} are up to date\n", schemas.len(), dir.display()));
         return Exit::Done;
     }
-    let place = dir.display();
+    let folder = dir.display();
     let findings = findings.join("\n  ");
-    to_stderr(&format!("error: the schemas in `{place}` are not up to date\n  {findings}\n"));
+    to_stderr(&format!("error: the schemas in `{folder}` are not up to date\n  {findings}\n"));
     to_stderr(&format!(
-        "hint: run `dramaturg schema {place}` to update them; files without a matching type are not removed\n"
+        "hint: run `dramaturg schema {folder}` to update them; files without a matching type are not removed\n"
     ));
     Exit::Failures
 }

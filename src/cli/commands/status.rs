@@ -14,7 +14,7 @@ use crate::cli::output::summary::{faults, tokens};
 use crate::cli::output::{diagnostics, table};
 use crate::cli::{Terminal, to_stderr, to_stdout, variables};
 use crate::config::Environment;
-use crate::pipeline::{self, LaneStatus, Missing, RunError, RunStatus, State};
+use crate::pipeline::{self, LaneStatus, RemainingWork, RunError, RunStatus, State};
 use crate::stages::export::{dollars, percent, thousands};
 
 /// Refresh interval of `--watch`.
@@ -24,11 +24,13 @@ const EVERY: Duration = Duration::from_secs(2);
 #[derive(Serialize)]
 struct Status<'a> {
     #[serde(flatten)]
-    standing: &'a RunStatus,
+    status: &'a RunStatus,
     /// Seconds since the last update of the run's status.
-    heard_s: Option<f64>,
+    #[serde(rename = "heard_s")]
+    since_update_s: Option<f64>,
     /// Remaining work; null if it was not estimated.
-    missing: Option<&'a Missing>,
+    #[serde(rename = "missing")]
+    remaining: Option<&'a RemainingWork>,
 }
 
 /// Prints the status of a run; with `watch` repeatedly until the run has ended.
@@ -39,10 +41,10 @@ pub(crate) fn status(run: &Path, watch: bool, json: bool, no_estimate: bool) -> 
         Err(exit) => return exit,
     };
     let redraws = watch && !json && std::io::stdout().is_terminal() && terminal.bars;
-    let mut estimate: Option<Missing> = None;
+    let mut estimate: Option<RemainingWork> = None;
     let (mut last, mut height) = (None, 0);
     loop {
-        let (standing, last_update) = match pipeline::standing(run, age) {
+        let (status, last_update) = match pipeline::read_status(run, age) {
             Ok(found) => found,
             Err(error) => {
                 let hint = "give a run folder, such as `outputs/demo`; `dramaturg build PIPELINE` creates it";
@@ -52,27 +54,27 @@ pub(crate) fn status(run: &Path, watch: bool, json: bool, no_estimate: bool) -> 
         };
         // Only once, because the dry run takes longer than a refresh.
         if estimate.is_none() && last.is_none() && !no_estimate {
-            estimate = estimate_remaining(run, &standing, &environment, &terminal);
+            estimate = estimate_remaining(run, &status, &environment, &terminal);
         }
-        let missing = estimate.as_ref().map(|missing| missing.after(&standing));
-        if last.as_ref() != Some(&standing) {
-            let shown = if json {
-                let heard_s = last_update.map(|last_update| last_update.as_secs_f64());
-                let status = Status { standing: &standing, heard_s, missing: missing.as_ref() };
+        let remaining = estimate.as_ref().map(|remaining| remaining.after(&status));
+        if last.as_ref() != Some(&status) {
+            let output = if json {
+                let since_update_s = last_update.map(|last_update| last_update.as_secs_f64());
+                let status = Status { status: &status, since_update_s, remaining: remaining.as_ref() };
                 format!("{}\n", serde_json::to_string(&status).expect("a status serializes to JSON"))
             } else {
-                text(run, &standing, last_update, missing.as_ref())
+                text(run, &status, last_update, remaining.as_ref())
             };
             if redraws && height > 0 {
                 to_stdout(&format!("\x1b[{height}A\x1b[J"));
             }
-            height = shown.lines().count();
-            to_stdout(&shown);
+            height = output.lines().count();
+            to_stdout(&output);
         }
-        if !watch || standing.state != State::Running {
+        if !watch || status.state != State::Running {
             return Exit::Done;
         }
-        last = Some(standing);
+        last = Some(status);
         std::thread::sleep(EVERY);
     }
 }
@@ -85,20 +87,20 @@ fn age(path: &Path) -> Option<Duration> {
 /// Estimates the remaining work, or prints to stderr why that is not possible.
 fn estimate_remaining(
     run: &Path,
-    standing: &RunStatus,
+    status: &RunStatus,
     environment: &Environment,
     terminal: &Terminal,
-) -> Option<Missing> {
-    if standing.state == State::Done {
+) -> Option<RemainingWork> {
+    if status.state == State::Done {
         return None;
     }
-    let result = if standing.configuration.is_empty() {
+    let result = if status.configuration.is_empty() {
         Err(None)
     } else {
-        pipeline::missing(run, standing, environment).map_err(Some)
+        pipeline::remaining_work(run, status, environment).map_err(Some)
     };
     match result {
-        Ok(missing) => Some(missing),
+        Ok(remaining) => Some(remaining),
         Err(error) => {
             let why =
                 error.as_ref().map_or_else(|| "the run has no stored configuration".to_owned(), RunError::to_string);
@@ -115,11 +117,11 @@ fn estimate_remaining(
 const BEHIND: usize = 3;
 
 /// Formats the number of finished lanes, and the unfinished ones with the lowest progress.
-fn lanes(standing: &RunStatus) -> String {
-    let ended = standing.lanes.values().filter(|lane| lane.has_ended).count() as u64;
-    let mut open: Vec<(&String, &LaneStatus)> = standing.lanes.iter().filter(|(_, lane)| !lane.has_ended).collect();
-    open.sort_by_key(|(id, lane)| (u64::from(lane.counted) * 1000 / u64::from(lane.wanted.max(1)), *id));
-    let behind: Vec<String> = open
+fn lanes(status: &RunStatus) -> String {
+    let ended = status.lanes.values().filter(|lane| lane.has_ended).count() as u64;
+    let mut unfinished: Vec<(&String, &LaneStatus)> = status.lanes.iter().filter(|(_, lane)| !lane.has_ended).collect();
+    unfinished.sort_by_key(|(id, lane)| (u64::from(lane.counted) * 1000 / u64::from(lane.wanted.max(1)), *id));
+    let behind: Vec<String> = unfinished
         .iter()
         .take(BEHIND)
         .map(|(id, lane)| {
@@ -128,15 +130,15 @@ fn lanes(standing: &RunStatus) -> String {
         })
         .collect();
     let behind = if behind.is_empty() { String::new() } else { format!("; furthest behind: {}", behind.join(", ")) };
-    format!("{} of {} finished{behind}", thousands(ended), thousands(standing.lanes.len() as u64))
+    format!("{} of {} finished{behind}", thousands(ended), thousands(status.lanes.len() as u64))
 }
 
-fn text(run: &Path, standing: &RunStatus, last_update: Option<Duration>, missing: Option<&Missing>) -> String {
-    let mut text = format!("{}: {}\n", visible(&run.display().to_string()), state(standing, last_update));
+fn text(run: &Path, status: &RunStatus, last_update: Option<Duration>, remaining: Option<&RemainingWork>) -> String {
+    let mut text = format!("{}: {}\n", visible(&run.display().to_string()), state(status, last_update));
     let mut line = |name: &str, words: &str| {
         let _ = writeln!(text, "{name:>13}  {words}");
     };
-    for stage in &standing.stages {
+    for stage in &status.stages {
         let done = match (&stage.outcome, stage.total) {
             (Some(outcome), _) => visible(outcome).into_owned(),
             (None, Some(total)) => {
@@ -146,74 +148,74 @@ fn text(run: &Path, standing: &RunStatus, last_update: Option<Duration>, missing
         };
         line(stage.stage.name(), &done);
     }
-    if !standing.lanes.is_empty() && standing.state != State::Done {
-        line("lanes", &lanes(standing));
+    if !status.lanes.is_empty() && status.state != State::Done {
+        line("lanes", &lanes(status));
     }
-    let rows: Vec<String> =
-        standing.rows.iter().map(|(config, rows)| format!("{} {config}", thousands(*rows))).collect();
+    let rows: Vec<String> = status.rows.iter().map(|(config, rows)| format!("{} {config}", thousands(*rows))).collect();
     if !rows.is_empty() {
         // Once the data set is written these are its rows; before that, rows may still be rejected.
         line(
-            if matches!(standing.state, State::Done | State::Failures) { "rows" } else { "rows so far" },
+            if matches!(status.state, State::Done | State::Failures) { "rows" } else { "rows so far" },
             &rows.join(", "),
         );
     }
     let rejected: Vec<String> =
-        standing.rejected.iter().map(|(stage, count)| format!("{} in {stage}", thousands(*count))).collect();
+        status.rejected.iter().map(|(stage, count)| format!("{} in {stage}", thousands(*count))).collect();
     if !rejected.is_empty() {
         line("rejected", &rejected.join(", "));
     }
-    let calls = &standing.calls;
+    let calls = &status.calls;
     let (made, journal, failed) = (thousands(calls.made), thousands(calls.journal), thousands(calls.failed));
-    let flight = match standing.in_flight {
+    let flight = match status.in_flight {
         0 => String::new(),
         count => format!(", {} in flight", thousands(count)),
     };
     line("calls", &format!("{made} made, {journal} from the journal, {failed} failed{flight}"));
-    for fault in faults(&standing.faults) {
+    for fault in faults(&status.faults) {
         line("errors", &fault);
     }
-    line("tokens", &tokens(&standing.tokens));
-    line("cost", &dollars(standing.usd));
-    if let Some(missing) = missing {
-        let tokens = thousands(missing.prompt + missing.completion);
-        let (calls, usd, wall) = (thousands(missing.calls), dollars(missing.usd), time(missing.wall_s));
+    line("tokens", &tokens(&status.tokens));
+    line("cost", &dollars(status.usd));
+    if let Some(remaining) = remaining {
+        let tokens = thousands(remaining.prompt + remaining.completion);
+        let (calls, usd, wall) = (thousands(remaining.calls), dollars(remaining.usd), time(remaining.wall_s));
         line("remaining", &format!("about {calls} calls, {tokens} tokens, {usd}, {wall}"));
     }
-    text + &asks(standing, missing)
+    text + &asks(status, remaining)
 }
 
-fn state(standing: &RunStatus, last_update: Option<Duration>) -> String {
+fn state(status: &RunStatus, last_update: Option<Duration>) -> String {
     let ago = last_update
         .map_or_else(String::new, |last_update| format!(" (last update {} ago)", time(last_update.as_secs_f64())));
-    let worked = time(standing.wall_s);
-    let why = standing.error.as_deref().map_or_else(String::new, |error| format!(": {}", visible(error)));
-    match standing.state {
+    let worked = time(status.wall_s);
+    let why = status.error.as_deref().map_or_else(String::new, |error| format!(": {}", visible(error)));
+    match status.state {
         State::Running => format!("running for {worked}{ago}"),
         State::Done => format!("done in {worked}"),
         State::Failures => format!("completed with failures in {worked}"),
         State::Budget => format!("stopped after {worked}{why}"),
         State::Interrupted => format!("interrupted after {worked}"),
         State::Failed => format!("failed after {worked}{why}"),
-        State::Gone => format!("not responding{ago}; rerun the same command to resume"),
+        State::NotResponding => format!("not responding{ago}; rerun the same command to resume"),
         State::Unknown => "no status file; figures are from the journal".to_owned(),
     }
 }
 
 /// Formats a table of calls by ask and model, with the remaining calls if estimated.
-fn asks(standing: &RunStatus, missing: Option<&Missing>) -> String {
+fn asks(status: &RunStatus, remaining: Option<&RemainingWork>) -> String {
     let mut heads = vec!["ask", "model", "made", "journal", "failed", "retries", "prompt", "cached", "output", "cost"];
-    heads.extend(missing.map(|_| "remaining"));
+    heads.extend(remaining.map(|_| "remaining"));
     let mut rows = vec![heads.into_iter().map(str::to_owned).collect::<Vec<String>>()];
-    let mut places: Vec<(&str, &str)> =
-        standing.asks.iter().map(|ask| (ask.ask.as_str(), ask.model.as_str())).collect();
-    places.extend(missing.iter().flat_map(|missing| &missing.asks).map(|ask| (ask.ask.as_str(), ask.model.as_str())));
-    places.sort_unstable();
-    places.dedup();
-    for place in places {
-        let known = standing.asks.iter().find(|ask| (ask.ask.as_str(), ask.model.as_str()) == place);
+    let mut pairs: Vec<(&str, &str)> = status.asks.iter().map(|ask| (ask.ask.as_str(), ask.model.as_str())).collect();
+    pairs.extend(
+        remaining.iter().flat_map(|remaining| &remaining.asks).map(|ask| (ask.ask.as_str(), ask.model.as_str())),
+    );
+    pairs.sort_unstable();
+    pairs.dedup();
+    for pair in pairs {
+        let known = status.asks.iter().find(|ask| (ask.ask.as_str(), ask.model.as_str()) == pair);
         let known = known.cloned().unwrap_or_default();
-        let mut row = vec![visible(place.0).into_owned(), visible(place.1).into_owned()];
+        let mut row = vec![visible(pair.0).into_owned(), visible(pair.1).into_owned()];
         let counts = [known.calls.made, known.calls.journal, known.calls.failed, known.reasks];
         row.extend(counts.map(thousands));
         row.extend([known.tokens.prompt, known.tokens.cached, known.tokens.completion].map(thousands));
@@ -222,9 +224,9 @@ fn asks(standing: &RunStatus, missing: Option<&Missing>) -> String {
         } else {
             dollars(known.usd)
         });
-        if let Some(missing) = missing {
-            let is_it = |ask: &&pipeline::MissingAsk| (ask.ask.as_str(), ask.model.as_str()) == place;
-            row.push(thousands(missing.asks.iter().find(is_it).map_or(0, |ask| ask.calls)));
+        if let Some(remaining) = remaining {
+            let is_it = |ask: &&pipeline::RemainingAsk| (ask.ask.as_str(), ask.model.as_str()) == pair;
+            row.push(thousands(remaining.asks.iter().find(is_it).map_or(0, |ask| ask.calls)));
         }
         rows.push(row);
     }

@@ -31,7 +31,7 @@ pub(crate) enum Style {
 /// Reporter that prints progress.
 #[derive(Debug)]
 pub(crate) struct Progress {
-    begun: Instant,
+    started: Instant,
     bars: Option<MultiProgress>,
     state: Mutex<State>,
 }
@@ -52,12 +52,12 @@ impl Progress {
             Style::Bars { color } => State::Bars(Bars::new(multi.clone(), color)),
         };
         let bars = matches!(style, Style::Bars { .. }).then_some(multi);
-        Self { begun: Instant::now(), bars, state: Mutex::new(state) }
+        Self { started: Instant::now(), bars, state: Mutex::new(state) }
     }
 
     /// Returns a writer for log lines that does not disturb the bars.
-    pub(crate) fn writer(&self) -> Beside {
-        Beside(self.bars.clone())
+    pub(crate) fn writer(&self) -> AboveBars {
+        AboveBars(self.bars.clone())
     }
 
     /// Removes the bars and leaves one line per finished stage above any later output.
@@ -76,7 +76,7 @@ impl Progress {
 
 impl Reporter for Progress {
     fn report(&self, event: Event) {
-        let now = self.begun.elapsed();
+        let now = self.started.elapsed();
         let mut state = self.state.lock().expect("no code panics while holding the lock");
         match &mut *state {
             State::Quiet => {}
@@ -93,9 +93,9 @@ impl Reporter for Progress {
 
 /// Writes to stderr, above the bars if there are any.
 #[derive(Debug, Clone)]
-pub(crate) struct Beside(Option<MultiProgress>);
+pub(crate) struct AboveBars(Option<MultiProgress>);
 
-impl Write for Beside {
+impl Write for AboveBars {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let write = || io::stderr().write_all(bytes);
         self.0.as_ref().map_or_else(write, |bars| bars.suspend(write))?;
@@ -265,7 +265,7 @@ struct Lines {
 
 #[derive(Debug, Default)]
 struct StageLines {
-    begun: Duration,
+    started: Duration,
     last_line: Duration,
     done: u64,
     tenth: u64,
@@ -278,7 +278,7 @@ impl Lines {
     fn take(&mut self, now: Duration, event: &Event) -> Option<String> {
         match event {
             Event::Started { stage, total } => {
-                let lines = StageLines { begun: now, last_line: now, total: *total, ..StageLines::default() };
+                let lines = StageLines { started: now, last_line: now, total: *total, ..StageLines::default() };
                 self.stages.insert(*stage, lines);
                 let of = total.map_or_else(String::new, |total| format!(", {} items", thousands(total)));
                 Some(format!("{stage}: started{of}"))
@@ -320,7 +320,7 @@ impl Lines {
                     0 => String::new(),
                     count => format!(", {} rejected", thousands(count)),
                 };
-                let seconds = now.saturating_sub(lines.begun).as_secs_f64();
+                let seconds = now.saturating_sub(lines.started).as_secs_f64();
                 Some(format!("{stage}: {outcome}{left_out}, in {seconds:.1} s"))
             }
             Event::Note(note) => Some(note.clone()),
@@ -332,7 +332,7 @@ impl StageLines {
     #[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^52")]
     fn words(&self, now: Duration) -> String {
         let done = self.done;
-        let rate = done as f64 / now.saturating_sub(self.begun).as_secs_f64().max(1e-3);
+        let rate = done as f64 / now.saturating_sub(self.started).as_secs_f64().max(1e-3);
         let count = thousands(done);
         match self.total.filter(|total| *total > 0) {
             // The rate is unknown before the first item.

@@ -33,14 +33,14 @@ pub(crate) fn summary(summary: &Summary, on: &str) -> String {
             agreement.same_dimension * 100.0
         );
     }
-    for (name, lanes, what) in [
+    for (name, lanes, outcome) in [
         ("below target", &summary.dimensions_below_target, "ended before τ"),
         ("no samples", &summary.dimensions_without_samples, "reached τ without a sample"),
     ] {
         let lanes: Vec<String> =
             lanes.iter().map(|(code, lanes)| format!("{} {}", thousands(*lanes), visible(code))).collect();
         if !lanes.is_empty() {
-            let _ = writeln!(text, "{name:>13}  lanes that {what}, by dimension: {}", lanes.join(", "));
+            let _ = writeln!(text, "{name:>13}  lanes that {outcome}, by dimension: {}", lanes.join(", "));
         }
     }
     if !summary.turn_faults.is_empty() {
@@ -69,7 +69,7 @@ pub(crate) fn summary(summary: &Summary, on: &str) -> String {
         let _ = writeln!(text, "{:>13}  {}", "prefix cache", prefixes(summary));
     }
     if let Some(PerSample { calls, billed, cacheable }) = summary.per_sample {
-        let (billed, cacheable) = (whole(billed), whole(cacheable));
+        let (billed, cacheable) = (rounded(billed), rounded(cacheable));
         let _ = writeln!(
             text,
             "{:>13}  {calls:.1} calls, {billed} billed tokens, {cacheable} of them cacheable (conversations only)",
@@ -78,8 +78,8 @@ pub(crate) fn summary(summary: &Summary, on: &str) -> String {
     }
     let _ = writeln!(text, "{:>13}  {}", "cost", dollars(summary.usd));
     let _ = writeln!(text, "{:>13}  {:.1} s", "time", summary.wall_s);
-    let place = summary.dataset.as_ref().unwrap_or(&summary.run);
-    let _ = writeln!(text, "{:>13}  {}", "path", place.display());
+    let path = summary.dataset.as_ref().unwrap_or(&summary.run);
+    let _ = writeln!(text, "{:>13}  {}", "path", path.display());
     let next = summary.dataset.as_ref().map_or_else(|| on.to_owned(), |dataset| attribution(dataset, &summary.rows));
     let _ = writeln!(text, "{:>13}  {next}", "next");
     text
@@ -120,8 +120,8 @@ pub(crate) fn faults(faults: &FaultCounts) -> impl Iterator<Item = String> {
 
 /// Formats token counts with the cached, reasoning and estimated shares.
 pub(crate) fn tokens(tokens: &Tokens) -> String {
-    let part = |count: u64, whole: u64, word: &str| {
-        if count == 0 { String::new() } else { format!(" ({} {word})", percent(count, whole)) }
+    let part = |count: u64, total: u64, word: &str| {
+        if count == 0 { String::new() } else { format!(" ({} {word})", percent(count, total)) }
     };
     let cached = part(tokens.cached, tokens.prompt, "cached");
     let reasoning = part(tokens.reasoning, tokens.completion, "reasoning");
@@ -137,7 +137,7 @@ pub(crate) fn tokens(tokens: &Tokens) -> String {
 
 /// Formats a number rounded to an integer.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "token counts, which are below 2^63")]
-fn whole(number: f64) -> String {
+fn rounded(number: f64) -> String {
     thousands(number.round() as u64)
 }
 

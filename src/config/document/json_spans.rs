@@ -6,7 +6,7 @@ use super::child;
 
 /// The source span of a JSON value.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct JsonPlace {
+pub(crate) struct JsonSpan {
     /// JSON Pointer.
     pub(crate) pointer: String,
     /// The key with its quotes; `None` for array items and the root.
@@ -15,23 +15,23 @@ pub(crate) struct JsonPlace {
 }
 
 /// Returns the spans of all values in a text that `serde_json` accepted.
-pub(crate) fn places(text: &str) -> Vec<JsonPlace> {
-    let mut scan = Scan { text, at: 0, places: Vec::new() };
+pub(crate) fn spans(text: &str) -> Vec<JsonSpan> {
+    let mut scan = Scan { text, at: 0, spans: Vec::new() };
     scan.value("", None);
-    scan.places
+    scan.spans
 }
 
 struct Scan<'a> {
     text: &'a str,
     at: usize,
-    places: Vec<JsonPlace>,
+    spans: Vec<JsonSpan>,
 }
 
 impl Scan<'_> {
     fn value(&mut self, pointer: &str, key: Option<Range<usize>>) {
         let begin = self.peek().0;
-        let place = self.places.len();
-        self.places.push(JsonPlace { pointer: pointer.to_owned(), key, value: begin..begin });
+        let index = self.spans.len();
+        self.spans.push(JsonSpan { pointer: pointer.to_owned(), key, value: begin..begin });
         match self.peek().1 {
             b'{' => self.items(b'}', |scan, _| {
                 let key = scan.string();
@@ -47,7 +47,7 @@ impl Scan<'_> {
                 self.at += rest.find(ends).unwrap_or(rest.len());
             }
         }
-        self.places[place].value.end = self.at;
+        self.spans[index].value.end = self.at;
     }
 
     fn items(&mut self, close: u8, mut item: impl FnMut(&mut Self, usize)) {
@@ -93,14 +93,14 @@ impl Scan<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::places;
+    use super::spans;
 
     #[test]
     fn every_value_has_its_span() {
         let text = r#" { "name" : "薛\"嵩", "profile": [ {"key": "a/b", "n": -1.5e3}, [], {} ] , "x":null}"#;
-        let found: Vec<(String, &str, &str)> = places(text)
+        let found: Vec<(String, &str, &str)> = spans(text)
             .into_iter()
-            .map(|place| (place.pointer, place.key.map_or("", |key| &text[key]), &text[place.value]))
+            .map(|span| (span.pointer, span.key.map_or("", |key| &text[key]), &text[span.value]))
             .collect();
         let expected = [
             ("", "", text.trim()),

@@ -16,11 +16,11 @@ use serde_json::{Map, Value};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use self::problems::At;
+use self::problems::SourceSpan;
 
 /// The source spans of a key and its value, in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Place {
+struct Spans {
     source: usize,
     key: Option<Range<usize>>,
     value: Range<usize>,
@@ -34,7 +34,7 @@ pub(crate) struct Document {
     /// Whether everything parsed. If not, a missing value may be the result of a syntax error.
     pub(crate) complete: bool,
     source: usize,
-    places: BTreeMap<String, Place>,
+    spans: BTreeMap<String, Spans>,
 }
 
 impl Document {
@@ -54,9 +54,9 @@ impl Document {
         match serde_json::from_str(text) {
             Ok(value) => {
                 document.value = value;
-                for place in json_spans::places(text) {
-                    let json_spans::JsonPlace { pointer, key, value } = place;
-                    document.places.insert(pointer, Place { source, key, value });
+                for entry in json_spans::spans(text) {
+                    let json_spans::JsonSpan { pointer, key, value } = entry;
+                    document.spans.insert(pointer, Spans { source, key, value });
                 }
             }
             Err(fault) => {
@@ -66,14 +66,14 @@ impl Document {
                 let at = whole_characters(text, line_begin + fault.column().saturating_sub(1));
                 let message = fault.to_string();
                 let message = message.split(" at line ").next().unwrap_or(&message).to_owned();
-                problems.push(Problem::new(At { source, span: at }, format!("invalid JSON: {message}")));
+                problems.push(Problem::new(SourceSpan { source, span: at }, format!("invalid JSON: {message}")));
             }
         }
         document
     }
 
     fn empty(source: usize) -> Self {
-        Self { value: Value::Object(Map::new()), complete: true, source, places: BTreeMap::new() }
+        Self { value: Value::Object(Map::new()), complete: true, source, spans: BTreeMap::new() }
     }
 
     /// Applies a `KEY=VALUE` assignment. The value replaces the existing one, even if both are tables.
@@ -95,12 +95,12 @@ impl Document {
                 let inner = part.convert(&pointer, source, Some(name.span()), value, problems);
                 self.put(&keys, inner);
                 let inside = format!("{pointer}/");
-                self.places.retain(|place, _| *place != pointer && !place.starts_with(&inside));
-                self.places.append(&mut part.places);
+                self.spans.retain(|entry, _| *entry != pointer && !entry.starts_with(&inside));
+                self.spans.append(&mut part.spans);
                 return;
             }
-            let place = Place { source, key: Some(name.span()), value: name.span() };
-            self.places.entry(pointer.clone()).or_insert(place);
+            let entry = Spans { source, key: Some(name.span()), value: name.span() };
+            self.spans.entry(pointer.clone()).or_insert(entry);
             let DeValue::Table(inner) = value.get_ref() else { break };
             table = inner;
         }
@@ -139,8 +139,8 @@ impl Document {
         value: &Spanned<DeValue<'_>>,
         problems: &mut Vec<Problem>,
     ) -> Value {
-        self.places.insert(pointer.to_owned(), Place { source, key, value: value.span() });
-        let at = || At { source, span: value.span() };
+        self.spans.insert(pointer.to_owned(), Spans { source, key, value: value.span() });
+        let at = || SourceSpan { source, span: value.span() };
         match value.get_ref() {
             DeValue::String(text) => Value::String(text.to_string()),
             DeValue::Boolean(truth) => Value::Bool(*truth),
@@ -179,24 +179,24 @@ impl Document {
     }
 
     /// Returns the span of a key, else of its value, else of the nearest enclosing table that has a span.
-    pub(crate) fn key(&self, pointer: &str) -> At {
-        self.find(pointer, |place| place.key.clone().unwrap_or_else(|| place.value.clone()))
+    pub(crate) fn key(&self, pointer: &str) -> SourceSpan {
+        self.find(pointer, |entry| entry.key.clone().unwrap_or_else(|| entry.value.clone()))
     }
 
     /// Returns the span of a value, else of the nearest enclosing table that has a span.
-    pub(crate) fn at(&self, pointer: &str) -> At {
-        self.find(pointer, |place| place.value.clone())
+    pub(crate) fn at(&self, pointer: &str) -> SourceSpan {
+        self.find(pointer, |entry| entry.value.clone())
     }
 
-    fn find(&self, pointer: &str, span: impl Fn(&Place) -> Range<usize>) -> At {
+    fn find(&self, pointer: &str, span: impl Fn(&Spans) -> Range<usize>) -> SourceSpan {
         let mut pointer = pointer;
         loop {
-            if let Some(place) = self.places.get(pointer).filter(|_| !pointer.is_empty()) {
-                return At { source: place.source, span: span(place) };
+            if let Some(entry) = self.spans.get(pointer).filter(|_| !pointer.is_empty()) {
+                return SourceSpan { source: entry.source, span: span(entry) };
             }
             match pointer.rfind('/') {
                 Some(parent) => pointer = &pointer[..parent],
-                None => return At::whole(self.source),
+                None => return SourceSpan::whole_source(self.source),
             }
         }
     }
@@ -278,7 +278,7 @@ fn equals(text: &str) -> Option<usize> {
         match (quote, c) {
             (None, '=') => return Some(offset),
             (None, '"' | '\'') => quote = Some(c),
-            (Some(open), _) if c == open => quote = None,
+            (Some(opening), _) if c == opening => quote = None,
             _ => {}
         }
         None
@@ -289,18 +289,18 @@ fn syntax(source: usize, text: &str, fault: &toml::de::Error) -> Problem {
     let span = fault.span().unwrap_or(text.len()..text.len());
     let span = if span.is_empty() { whole_characters(text, span.start) } else { span };
     let (message, expected) = fault.message().split_once(", expected ").unwrap_or((fault.message(), ""));
-    let problem = Problem::new(At { source, span }, format!("invalid TOML: {message}"));
+    let problem = Problem::new(SourceSpan { source, span }, format!("invalid TOML: {message}"));
     if expected.is_empty() { problem } else { problem.expected(expected) }
 }
 
 fn no_assignment(source: usize, text: &str, no_key: bool) -> Problem {
     let Some(equals) = equals(text).filter(|_| !no_key) else {
-        let at = At { source, span: 0..text.len() };
+        let at = SourceSpan { source, span: 0..text.len() };
         return Problem::new(at, "not an assignment").expected("KEY=VALUE, such as `simulate.tau=3`");
     };
     let value = text[equals + 1..].trim();
     let begin = text.len() - text[equals + 1..].trim_start().len();
-    let at = At { source, span: begin..begin + value.len() };
+    let at = SourceSpan { source, span: begin..begin + value.len() };
     let problem = Problem::new(at, "the value is not valid TOML");
     if value.is_empty() {
         problem.expected("a value after `=`")
@@ -344,7 +344,7 @@ mod tests {
             assert_eq!(&text[document.key(pointer).span], key, "key of {pointer}");
             assert_eq!(&text[document.at(pointer).span], value, "value of {pointer}");
         }
-        assert_eq!(document.at("/missing"), At::whole(0));
+        assert_eq!(document.at("/missing"), SourceSpan::whole_source(0));
     }
 
     #[test]
@@ -384,10 +384,10 @@ mod tests {
             "cast": {"en": "a"},
         });
         assert_eq!(document.value, expected);
-        assert_eq!(document.at("/models/writer/temperature"), At { source: 1, span: 28..29 });
-        assert_eq!(document.at("/books/paths/1"), At { source: 2, span: 20..23 });
-        assert_eq!(document.at("/books"), At { source: 0, span: 46..53 });
-        assert_eq!(document.key("/models/a=b"), At { source: 3, span: 7..12 });
+        assert_eq!(document.at("/models/writer/temperature"), SourceSpan { source: 1, span: 28..29 });
+        assert_eq!(document.at("/books/paths/1"), SourceSpan { source: 2, span: 20..23 });
+        assert_eq!(document.at("/books"), SourceSpan { source: 0, span: 46..53 });
+        assert_eq!(document.key("/models/a=b"), SourceSpan { source: 3, span: 7..12 });
     }
 
     #[test]

@@ -7,16 +7,16 @@ use super::finding::{Check, Finding};
 
 /// A position in one of the sources.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct At {
+pub(crate) struct SourceSpan {
     /// Index into the sources.
     pub(crate) source: usize,
     /// Byte range in the source; empty for the source as a whole.
     pub(crate) span: Range<usize>,
 }
 
-impl At {
+impl SourceSpan {
     /// Returns the position of a source as a whole.
-    pub(crate) const fn whole(source: usize) -> Self {
+    pub(crate) const fn whole_source(source: usize) -> Self {
         Self { source, span: 0..0 }
     }
 }
@@ -37,7 +37,7 @@ pub struct Problem {
 }
 
 impl Problem {
-    pub(crate) fn new(at: At, message: impl Into<String>) -> Self {
+    pub(crate) fn new(at: SourceSpan, message: impl Into<String>) -> Self {
         Self { source: at.source, span: at.span, message: message.into(), expected: None, nearest: None }
     }
 
@@ -130,7 +130,7 @@ fn found(sources: &[(String, String)], problems: &[Problem]) -> String {
 
 /// Returns the candidate most similar to a name, if it is similar enough; ties go to the first candidate.
 pub(crate) fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
-    let likeness = |candidate: &str| {
+    let similarity = |candidate: &str| {
         // In a short name a single typo is a large part of it.
         if name.chars().count() > 2 && strsim::damerau_levenshtein(name, candidate) == 1 {
             return 1.0;
@@ -140,8 +140,8 @@ pub(crate) fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a s
     };
     candidates
         .into_iter()
-        .map(|candidate| (likeness(candidate), candidate))
-        .filter(|(likeness, _)| *likeness >= 0.75)
+        .map(|candidate| (similarity(candidate), candidate))
+        .filter(|(similarity, _)| *similarity >= 0.75)
         .max_by(|a, b| a.0.total_cmp(&b.0).then_with(|| b.1.cmp(a.1)))
         .map(|(_, candidate)| candidate.to_owned())
 }

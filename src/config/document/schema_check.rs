@@ -5,18 +5,18 @@ use jsonschema::{ValidationError, Validator};
 use schemars::JsonSchema;
 use serde_json::Value;
 
-use super::problems::{At, Problem};
+use super::problems::{Problem, SourceSpan};
 use super::{Document, child, dotted};
 use crate::config::document::json_schema::inlined;
 
-/// Reports everything that does not match the type: unknown and missing keys, wrong types, numbers out of range. `what`
+/// Reports everything that does not match the type: unknown and missing keys, wrong types, numbers out of range. `subject`
 /// names the file in messages, such as `the pipeline file`.
-pub(crate) fn check<T: JsonSchema>(document: &Document, what: &str, problems: &mut Vec<Problem>) {
+pub(crate) fn check<T: JsonSchema>(document: &Document, subject: &str, problems: &mut Vec<Problem>) {
     let schema = inlined::<T>();
     let validator: Validator = jsonschema::validator_for(&schema).expect("a schema generated from a type is valid");
-    let shape = Shape { schema: &schema, document, what };
+    let shape = Shape { schema: &schema, document, subject };
     for error in validator.iter_errors(&document.value) {
-        shape.tell(&error, problems);
+        shape.report(&error, problems);
     }
     shape.integers("", &document.value, problems);
 }
@@ -24,11 +24,11 @@ pub(crate) fn check<T: JsonSchema>(document: &Document, what: &str, problems: &m
 struct Shape<'a> {
     schema: &'a Value,
     document: &'a Document,
-    what: &'a str,
+    subject: &'a str,
 }
 
 impl Shape<'_> {
-    fn tell(&self, error: &ValidationError<'_>, problems: &mut Vec<Problem>) {
+    fn report(&self, error: &ValidationError<'_>, problems: &mut Vec<Problem>) {
         let pointer = error.instance_path().as_str();
         let node = self.node(error);
         let wrong = |found: String| {
@@ -59,7 +59,7 @@ impl Shape<'_> {
 
     /// Returns the name of a location for messages.
     fn name(&self, pointer: &str) -> String {
-        if pointer.is_empty() { self.what.to_owned() } else { format!("`{}`", dotted(pointer)) }
+        if pointer.is_empty() { self.subject.to_owned() } else { format!("`{}`", dotted(pointer)) }
     }
 
     /// Returns the part of the schema that an error comes from.
@@ -101,10 +101,10 @@ impl Shape<'_> {
     }
 
     fn none_of(&self, pointer: &str, options: &[Value]) -> Problem {
-        let given = self.document.value.pointer(pointer).unwrap_or(&Value::Null);
-        let problem = Problem::new(self.document.at(pointer), format!("{} is {given}", self.name(pointer)))
+        let value = self.document.value.pointer(pointer).unwrap_or(&Value::Null);
+        let problem = Problem::new(self.document.at(pointer), format!("{} is {value}", self.name(pointer)))
             .expected(one_of(options.iter().map(|option| format!("`{option}`"))));
-        match given {
+        match value {
             Value::String(name) => problem.nearest(name, options.iter().filter_map(Value::as_str)),
             _ => problem,
         }
@@ -125,7 +125,7 @@ impl Shape<'_> {
             names_another(&error)
                 || matches!(error.kind(), Kind::Type { .. } if error.instance_path().as_str() == pointer)
         };
-        let meant: Vec<_> = context.iter().filter(|errors| !errors.iter().any(is_another)).collect();
+        let candidates: Vec<_> = context.iter().filter(|errors| !errors.iter().any(is_another)).collect();
         // If the tag is missing, any form may be meant.
         let tags: Vec<&Value> = variants(node).filter_map(tag).collect();
         if let Some(key) = tags.first().and_then(|_| tag_key(node))
@@ -134,8 +134,8 @@ impl Shape<'_> {
             problems.extend(self.missing(pointer, key, Some(one_of(tags.iter().map(|tag| format!("`{tag}`"))))));
             return;
         }
-        if let Some(errors) = meant.iter().min_by_key(|errors| errors.len()) {
-            errors.iter().for_each(|error| self.tell(error, problems));
+        if let Some(errors) = candidates.iter().min_by_key(|errors| errors.len()) {
+            errors.iter().for_each(|error| self.report(error, problems));
             return;
         }
         if let Some(named) = context.iter().flatten().find(names_another) {
@@ -144,8 +144,8 @@ impl Shape<'_> {
             problems.push(self.none_of(named.instance_path().as_str(), &options));
             return;
         }
-        let given = self.document.value.pointer(pointer).unwrap_or(&Value::Null);
-        let message = format!("{} is {}", self.name(pointer), kind_of(given));
+        let value = self.document.value.pointer(pointer).unwrap_or(&Value::Null);
+        let message = format!("{} is {}", self.name(pointer), kind_of(value));
         problems.push(Problem::new(self.document.at(pointer), message).expected(describe(node)));
     }
 
@@ -156,8 +156,8 @@ impl Shape<'_> {
                 object.iter().for_each(|(key, value)| self.integers(&child(pointer, key), value, problems));
             }
             Value::Array(items) => {
-                let places = items.iter().enumerate();
-                places.for_each(|(index, item)| self.integers(&child(pointer, &index.to_string()), item, problems));
+                let indexed = items.iter().enumerate();
+                indexed.for_each(|(index, item)| self.integers(&child(pointer, &index.to_string()), item, problems));
             }
             Value::Number(number) if number.as_f64().is_some_and(|f| f.fract() == 0.0) && number.is_f64() => {
                 let nodes = nodes(self.schema, pointer);
@@ -172,7 +172,7 @@ impl Shape<'_> {
 }
 
 /// Removes problems on lines with syntax errors, since their values are unreliable.
-pub(crate) fn forgive_broken_lines(sources: &[(String, String)], broken: &[At], problems: &mut Vec<Problem>) {
+pub(crate) fn forgive_broken_lines(sources: &[(String, String)], broken: &[SourceSpan], problems: &mut Vec<Problem>) {
     let line = |source: usize, offset: usize| {
         let text = &sources[source].1;
         text[..text.floor_char_boundary(offset)].matches('\n').count()

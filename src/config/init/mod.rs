@@ -15,8 +15,8 @@ const BOOKS: [(&str, &str); 2] = [
 /// Returns the files of a new project as paths and texts: first the pipeline file, whose `name` is the folder's name.
 #[must_use]
 pub fn init(folder: &Path) -> Vec<(PathBuf, String)> {
-    let whole = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-    let name = whole.file_name().map(|name| slug(&name.to_string_lossy())).unwrap_or_default();
+    let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    let name = absolute.file_name().map(|name| slug(&name.to_string_lossy())).unwrap_or_default();
     let name = if name.is_empty() { "benchmark" } else { &name };
     let pipeline = PIPELINE.replace("@NAME@", name);
     let books = BOOKS.into_iter().map(|(path, text)| (folder.join(path), text.to_owned()));

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::attribution::aliases::{self, Aliases, KnownCharacter};
 use crate::attribution::{Attribution, Gender, Person, attribute, attribute_with};
-use crate::config::document::problems::At;
+use crate::config::document::problems::SourceSpan;
 use crate::config::document::{Document, PipelineError, Problem, schema_check};
 use crate::config::error::{BookError, PoolAliasesError};
 use crate::config::paths;
@@ -48,8 +48,8 @@ struct CharacterLine {
 /// printed by `extract --quotes --json`, whose quotations are skipped.
 pub fn people(path: &Path) -> Result<Aliases, AliasesError> {
     if !path.exists() {
-        let paths::Nothing { message, nearest } = paths::absent(path);
-        return Err(AliasesError::Open(BookError::Nothing { message, nearest }));
+        let paths::NoMatch { message, nearest } = paths::absent(path);
+        return Err(AliasesError::Open(BookError::NoMatch { message, nearest }));
     }
     let open = |source| AliasesError::Open(BookError::Open { path: path.to_owned(), source });
     let text = std::fs::read_to_string(path).map_err(open)?;
@@ -106,10 +106,10 @@ fn corrected(book: &Book, text: &str, language: Language, aliases: &Aliases) -> 
     if language == book.language {
         return attribute_with(text, language, book.script, aliases);
     }
-    let plain = attribute(text, language, book.script);
-    match aliases.for_translation(&plain) {
+    let by_rule = attribute(text, language, book.script);
+    match aliases.for_translation(&by_rule) {
         Some(aliases) => attribute_with(text, language, book.script, &aliases),
-        None => plain,
+        None => by_rule,
     }
 }
 
@@ -161,14 +161,14 @@ fn lines(text: &str, problems: &mut Vec<Problem>) -> Aliases {
             }
         }
         for problem in &mut problems[before..] {
-            let whole = problem.span.is_empty();
-            let span = if whole { 0..line.trim_end().len() } else { problem.span.clone() };
+            let is_whole_file = problem.span.is_empty();
+            let span = if is_whole_file { 0..line.trim_end().len() } else { problem.span.clone() };
             problem.span = start + span.start..start + span.end;
         }
     }
     aliases.assign_shared_names();
     if aliases.people.is_empty() && problems.is_empty() {
-        problems.push(Problem::new(At::whole(0), "the file has no characters").expected(
+        problems.push(Problem::new(SourceSpan::whole_source(0), "the file has no characters").expected(
             "a line such as {\"name\": \"Jane Eyre\", \"aliases\": [\"Jane\"]} per character, or a TOML file with the extension `.toml`",
         ));
     }
@@ -242,8 +242,8 @@ mod tests {
 
             // After a character is renamed by hand, the book's next version leaves the file unchanged.
             let mut changed = refreshed.replacen(&format!("name = \"{from}\""), &format!("name = \"{to}\""), 1);
-            let place = changed.find(to).unwrap();
-            let aliases = place + changed[place..].find("aliases = [").unwrap() + "aliases = [".len();
+            let offset = changed.find(to).unwrap();
+            let aliases = offset + changed[offset..].find("aliases = [").unwrap() + "aliases = [".len();
             let rest = if changed[aliases..].starts_with(']') { "" } else { ", " };
             changed.insert_str(aliases, &format!("\"{from}\"{rest}"));
             pool.write_aliases("tide", &changed).unwrap();
@@ -309,12 +309,12 @@ mod tests {
             Ok(_) => "none".to_owned(),
             Err(AliasesError::Invalid(PipelineError::Invalid { sources, problems })) => {
                 assert!(sources[0].0.ends_with(name));
-                let told = problems.into_iter().map(|problem| {
+                let messages = problems.into_iter().map(|problem| {
                     let expected = problem.expected.map_or(String::new(), |expected| format!(" ({expected})"));
                     let nearest = problem.nearest.map_or(String::new(), |nearest| format!(" [{nearest}]"));
                     format!("{} at {}{expected}{nearest}", problem.message, &sources[0].1[problem.span])
                 });
-                told.collect::<Vec<_>>().join("; ")
+                messages.collect::<Vec<_>>().join("; ")
             }
             Err(error) => error.to_string(),
         }
@@ -357,11 +357,11 @@ mod tests {
             ("a.txt", "{\"speaker_id\": 0, \"name\": \"Kez\", \"aliases\": []}\n", "none"),
             ("a.json", "\n", "the file has no characters"),
         ] {
-            let told = problems(name, text);
-            assert!(told.contains(expected), "{text}: {told}");
+            let messages = problems(name, text);
+            assert!(messages.contains(expected), "{text}: {messages}");
         }
-        let told = people(Path::new("no/such.toml")).expect_err("no file").to_string();
-        assert!(told.contains("no file `no/such.toml`"), "{told}");
+        let messages = people(Path::new("no/such.toml")).expect_err("no file").to_string();
+        assert!(messages.contains("no file `no/such.toml`"), "{messages}");
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub fn book_paths(patterns: &[PathBuf]) -> Result<Vec<PathBuf>, BookError> {
     for pattern in patterns {
         let pattern = pattern.display().to_string();
         let files = paths::expand(&pattern, paths::BOOKS)
-            .map_err(|nothing| BookError::Nothing { message: nothing.message, nearest: nothing.nearest })?;
+            .map_err(|nothing| BookError::NoMatch { message: nothing.message, nearest: nothing.nearest })?;
         found.extend(
             files.into_iter().filter(|path| seen.insert(std::fs::canonicalize(path).unwrap_or_else(|_| path.clone()))),
         );

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::config::document::problems::At;
+use crate::config::document::problems::SourceSpan;
 use crate::config::document::{Document, PipelineError, Problem};
 use crate::config::error::BookError;
 use crate::config::paths;
@@ -29,25 +29,25 @@ pub enum CharactersError {
 /// CoSER file (all of its characters), or a `PingPong` file.
 pub fn characters(path: &Path) -> Result<Vec<ImportedCharacter>, CharactersError> {
     if !path.exists() {
-        let paths::Nothing { message, nearest } = paths::absent(path);
-        return Err(BookError::Nothing { message, nearest }.into());
+        let paths::NoMatch { message, nearest } = paths::absent(path);
+        return Err(BookError::NoMatch { message, nearest }.into());
     }
     let bytes = bytes(path).map_err(|source| BookError::Open { path: path.to_owned(), source })?;
     let mut reader = Reader { sources: Vec::new(), problems: Vec::new() };
     let is_wrapped = established::is_wrapped(&bytes);
-    let given = match established::text(bytes) {
+    let characters = match established::text(bytes) {
         Ok(text) => reader.character_file(path, text, is_wrapped, usize::MAX).0,
         Err(fault) => {
             reader.no_character_file(path, &fault);
             Vec::new()
         }
     };
-    if reader.problems.is_empty() { Ok(given) } else { Err(reader.invalid().into()) }
+    if reader.problems.is_empty() { Ok(characters) } else { Err(reader.invalid().into()) }
 }
 
 /// The characters of the files in a pipeline file.
 #[derive(Debug, Default)]
-pub(crate) struct GivenCharacters {
+pub(crate) struct CharactersOfFiles {
     /// The characters, in the order of their files.
     pub(crate) all: Vec<Character>,
     /// The file of each, by id.
@@ -58,15 +58,15 @@ pub(crate) struct GivenCharacters {
 
 impl Reader {
     /// Returns the characters of the files in `[synthesize] established`.
-    pub(crate) fn characters(&mut self, document: &Document) -> GivenCharacters {
+    pub(crate) fn characters(&mut self, document: &Document) -> CharactersOfFiles {
         self.characters_of(document, "/synthesize/established", &[Established::POOL])
     }
 
     /// Returns the characters of the files that a key names, with the file of each by id. `words` are values that are
     /// not files. Pictures without a card in a folder or glob are skipped with a note, if the pattern matches other
     /// files.
-    pub(crate) fn characters_of(&mut self, document: &Document, key: &str, words: &[&str]) -> GivenCharacters {
-        let GivenCharacters { all: mut characters, paths: mut by_id, mut notes } = GivenCharacters::default();
+    pub(crate) fn characters_of(&mut self, document: &Document, key: &str, words: &[&str]) -> CharactersOfFiles {
+        let CharactersOfFiles { all: mut characters, paths: mut by_id, mut notes } = CharactersOfFiles::default();
         let mut pictures: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
         let mut read: BTreeSet<String> = BTreeSet::new();
         let patterns = document.strings(key);
@@ -74,17 +74,17 @@ impl Reader {
         let most = document.value.pointer("/synthesize/established_per_book").and_then(Value::as_u64);
         let most = most.unwrap_or_else(|| synthesize::Params::default().established_per_book.into());
         let direct: BTreeSet<PathBuf> = patterns.iter().map(|(_, pattern)| canonical(Path::new(pattern))).collect();
-        for (place, path) in self.files(document, &patterns, paths::CHARACTERS) {
+        for (pointer, path) in self.files(document, &patterns, paths::CHARACTERS) {
             let bytes = match bytes(&path) {
                 Ok(bytes) => bytes,
                 Err(error) => {
-                    let at = document.at(&place);
+                    let at = document.at(&pointer);
                     let mut nothing = paths::absent(&path);
                     if error.kind() != std::io::ErrorKind::NotFound {
                         let message = format!("failed to read `{}`: {error}", path.display());
-                        nothing = paths::Nothing { message, nearest: None };
+                        nothing = paths::NoMatch { message, nearest: None };
                     }
-                    let paths::Nothing { message, nearest } = nothing;
+                    let paths::NoMatch { message, nearest } = nothing;
                     self.problems.push(Problem { nearest, ..Problem::new(at, message) });
                     continue;
                 }
@@ -93,18 +93,18 @@ impl Reader {
             let text = match established::text(bytes) {
                 Ok(text) => text,
                 Err(ContainerError::NoCard) if !direct.contains(&canonical(&path)) => {
-                    pictures.entry(place).or_default().push(path);
+                    pictures.entry(pointer).or_default().push(path);
                     continue;
                 }
                 Err(fault) => {
                     self.no_character_file(&path, &fault);
-                    read.insert(place);
+                    read.insert(pointer);
                     continue;
                 }
             };
             let most = usize::try_from(most).unwrap_or(usize::MAX);
-            let (given, names) = self.character_file(&path, text, is_wrapped, most);
-            read.insert(place);
+            let (imported, names) = self.character_file(&path, text, is_wrapped, most);
+            read.insert(pointer);
             for (at, name) in names {
                 let id = slug(&name);
                 if id == "-" {
@@ -115,11 +115,11 @@ impl Reader {
                     self.problems.push(Problem::new(at, message).expected("each character once"));
                 }
             }
-            characters.extend(given.into_iter().map(|given| Character::from(given.file)));
+            characters.extend(imported.into_iter().map(|character| Character::from(character.file)));
         }
-        for (place, paths) in pictures {
+        for (pointer, paths) in pictures {
             // If a pattern matches only pictures, they were meant to be cards.
-            if !read.contains(&place) {
+            if !read.contains(&pointer) {
                 for path in &paths {
                     self.no_character_file(path, &ContainerError::NoCard);
                 }
@@ -128,12 +128,12 @@ impl Reader {
             let names = paths.iter().map(|path| format!("`{}`", path.display())).collect::<Vec<_>>().join(", ");
             notes.push(format!("no character card in {names}; skipped as pictures"));
         }
-        GivenCharacters { all: characters, paths: by_id, notes }
+        CharactersOfFiles { all: characters, paths: by_id, notes }
     }
 
     /// Reports why a file contains no character.
     fn no_character_file(&mut self, path: &Path, fault: &ContainerError) {
-        let at = At::whole(self.sources.len());
+        let at = SourceSpan::whole_source(self.sources.len());
         self.sources.push((path.display().to_string(), String::new()));
         self.problems.push(Problem::new(at, fault.to_string()).expected(fault.expected()));
     }
@@ -146,7 +146,7 @@ impl Reader {
         text: String,
         is_wrapped: bool,
         most: usize,
-    ) -> (Vec<ImportedCharacter>, Vec<(At, String)>) {
+    ) -> (Vec<ImportedCharacter>, Vec<(SourceSpan, String)>) {
         let before = self.problems.len();
         let source = self.sources.len();
         let name = format!("{}{}", path.display(), if is_wrapped { " (embedded card)" } else { "" });
@@ -157,7 +157,7 @@ impl Reader {
         let file = if is_json { Document::json } else { Document::toml }(source, text, &mut self.problems);
         let form = if file.complete && is_json { CharacterFormat::detect(&file.value) } else { CharacterFormat::Own };
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-        let given = if form == CharacterFormat::Own {
+        let characters = if form == CharacterFormat::Own {
             self.shape::<CharacterFile>(&file, "the character file");
             self.own(&file, source, before)
         } else {
@@ -172,12 +172,13 @@ impl Reader {
             (CharacterFormat::PingPong, _) => "/char_name",
             _ => "/name",
         };
-        let mut names: Vec<_> = given.iter().map(|given| (file.at(pointer), given.file.name.clone())).collect();
+        let mut names: Vec<_> =
+            characters.iter().map(|character| (file.at(pointer), character.file.name.clone())).collect();
         if form == CharacterFormat::Own && names.is_empty() {
             // Even if the file has other problems, its name is checked for duplicates.
             names.extend(file.strings("/name").into_iter().map(|(pointer, name)| (file.at(&pointer), name.to_owned())));
         }
-        (given, names)
+        (characters, names)
     }
 
     /// Returns the character of a file in the program's own format, unless it has problems.
@@ -188,7 +189,7 @@ impl Reader {
         match serde_json::from_value::<CharacterFile>(file.value.clone()) {
             Ok(file) => vec![ImportedCharacter { file, format: CharacterFormat::Own, original: Value::Null }],
             Err(error) => {
-                self.problems.push(Problem::new(At::whole(source), error.to_string()));
+                self.problems.push(Problem::new(SourceSpan::whole_source(source), error.to_string()));
                 Vec::new()
             }
         }

@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::config::document::problems::At;
+use crate::config::document::problems::SourceSpan;
 use crate::config::document::{Document, Problem, child};
 use crate::config::reader::Reader;
 
 /// The default file beside the pipeline file, used if `[export] vetoes` is unset.
-const BESIDE: &str = "vetoes.toml";
+const DEFAULT_NAME: &str = "vetoes.toml";
 
 /// Manual edits to a data set.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -81,16 +81,16 @@ impl Reader {
             let read = self.read(document, pointer, &path)?;
             (path, read)
         } else {
-            let path = pipeline.parent()?.join(BESIDE);
+            let path = pipeline.parent()?.join(DEFAULT_NAME);
             match std::fs::read(&path) {
                 Ok(bytes) => {
-                    let taken = self.take(&path, bytes)?;
-                    (path, taken)
+                    let source_and_text = self.take(&path, bytes)?;
+                    (path, source_and_text)
                 }
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => return None,
                 Err(error) => {
                     let message = format!("failed to read `{}`: {error}", path.display());
-                    let problem = Problem::new(At::whole(0), message);
+                    let problem = Problem::new(SourceSpan::whole_source(0), message);
                     self.problems.push(problem.expected("a vetoes file in UTF-8, or no file of that name"));
                     return None;
                 }
@@ -101,18 +101,18 @@ impl Reader {
         self.shape::<VetoFile>(&own, "the vetoes file");
         let file: VetoFile =
             serde_json::from_value(own.value.clone()).ok().filter(|_| self.problems.len() == before)?;
-        let place = |list: &str, at: usize| own.at(&child(&child(&child("", list), &at.to_string()), "id"));
+        let id_span = |list: &str, at: usize| own.at(&child(&child(&child("", list), &at.to_string()), "id"));
         let mut seen = BTreeSet::new();
-        let ids = file.veto.iter().enumerate().map(|(at, veto)| (&veto.id, place("veto", at)));
-        let ids = ids.chain(file.edit.iter().enumerate().map(|(at, edit)| (&edit.id, place("edit", at))));
+        let ids = file.veto.iter().enumerate().map(|(at, veto)| (&veto.id, id_span("veto", at)));
+        let ids = ids.chain(file.edit.iter().enumerate().map(|(at, edit)| (&edit.id, id_span("edit", at))));
         for (id, at) in ids {
             if !seen.insert(id) {
                 let problem = Problem::new(at, format!("`{id}` is listed twice"));
                 self.problems.push(problem.expected("one entry for each id"));
             }
         }
-        let vetoed = (0..file.veto.len()).map(|at| place("veto", at).span).collect();
-        let edited = (0..file.edit.len()).map(|at| place("edit", at).span).collect();
+        let vetoed = (0..file.veto.len()).map(|at| id_span("veto", at).span).collect();
+        let edited = (0..file.edit.len()).map(|at| id_span("edit", at).span).collect();
         Some(Vetoes { path, text, file, vetoed, edited })
     }
 }
@@ -123,15 +123,15 @@ mod tests {
 
     fn read(text: &str) -> (Option<Vetoes>, Vec<String>) {
         let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join(BESIDE), text).unwrap();
+        std::fs::write(folder.path().join(DEFAULT_NAME), text).unwrap();
         let mut reader = Reader { sources: vec![("mine.toml".to_owned(), String::new())], problems: Vec::new() };
         let document = Document::toml(0, "", &mut reader.problems);
         let vetoes = reader.vetoes(&document, &folder.path().join("mine.toml"));
-        let told = |problem: Problem| {
+        let messages = |problem: Problem| {
             let (_, text) = &reader.sources[problem.source];
             format!("{} at {}", problem.message, &text[problem.span])
         };
-        (vetoes, std::mem::take(&mut reader.problems).into_iter().map(told).collect())
+        (vetoes, std::mem::take(&mut reader.problems).into_iter().map(messages).collect())
     }
 
     #[test]
@@ -161,10 +161,10 @@ mod tests {
             reader.problems.into_iter().map(|problem| problem.message).collect::<Vec<_>>()
         };
         assert_eq!(problems(), Vec::<String>::new(), "there is no file");
-        let path = folder.path().join(BESIDE);
+        let path = folder.path().join(DEFAULT_NAME);
         std::fs::write(&path, b"[[veto]]\nid = '\xba\xec'\n").unwrap();
-        let told = problems();
-        assert!(told.len() == 1 && told[0].contains("not valid UTF-8: unexpected byte 0xba"), "{told:?}");
+        let messages = problems();
+        assert!(messages.len() == 1 && messages[0].contains("not valid UTF-8: unexpected byte 0xba"), "{messages:?}");
         std::fs::remove_file(&path).unwrap();
         std::fs::create_dir(&path).unwrap();
         assert_eq!(problems().len(), 1, "a folder of that name cannot be read");

@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use super::characters::GivenCharacters;
-use crate::config::document::problems::At;
+use super::characters::CharactersOfFiles;
+use crate::config::document::problems::SourceSpan;
 use crate::config::document::{Document, Problem};
 use crate::config::paths;
 use crate::config::reader::Reader;
@@ -14,7 +14,7 @@ use crate::stages::instruct::Roles;
 
 impl Reader {
     /// Returns the characters of the files in `[instruct] roles`.
-    pub(crate) fn roles(&mut self, document: &Document) -> GivenCharacters {
+    pub(crate) fn roles(&mut self, document: &Document) -> CharactersOfFiles {
         let words = [Roles::POOL, Roles::CHARACTERS];
         self.characters_of(document, "/instruct/roles", &words)
     }
@@ -30,9 +30,9 @@ impl Reader {
         let mut instructions: Vec<Instruction> = Vec::new();
         let mut ids = BTreeSet::new();
         let files = self.files(document, &document.strings("/instruct/instructions"), paths::LINES);
-        for (place, path) in files {
-            let Some((source, text)) = self.read(document, &place, &path) else { continue };
-            let mut told = Vec::new();
+        for (pointer, path) in files {
+            let Some((source, text)) = self.read(document, &pointer, &path) else { continue };
+            let mut problems = Vec::new();
             let mut at = 0;
             for line in text.split_inclusive('\n') {
                 let span = at..at + line.trim_end().len();
@@ -40,23 +40,24 @@ impl Reader {
                 if line.trim().is_empty() {
                     continue;
                 }
-                let problem = |message: String| Problem::new(At { source, span: span.clone() }, message);
+                let problem = |message: String| Problem::new(SourceSpan { source, span: span.clone() }, message);
                 match serde_json::from_str::<Instruction>(line) {
                     Err(error) => {
                         let expected = r#"an object such as `{"instruction": "…", "answer": "…"}`"#;
-                        told.push(problem(format!("this line is not a valid instruction: {error}")).expected(expected));
+                        problems
+                            .push(problem(format!("this line is not a valid instruction: {error}")).expected(expected));
                     }
                     Ok(read) if read.text().is_empty() || read.answer.trim().is_empty() => {
-                        told.push(problem("the instruction or its answer is empty".to_owned()));
+                        problems.push(problem("the instruction or its answer is empty".to_owned()));
                     }
                     Ok(read) if !read.id.trim().is_empty() && !ids.insert(read.id.trim().to_owned()) => {
                         let message = format!("the id `{}` is used by another instruction too", read.id);
-                        told.push(problem(message).expected("each id once"));
+                        problems.push(problem(message).expected("each id once"));
                     }
                     Ok(read) => instructions.push(read),
                 }
             }
-            self.problems.append(&mut told);
+            self.problems.append(&mut problems);
         }
         instructions
     }

@@ -228,15 +228,15 @@ fn in_entry<I: Iterator<Item = String>>(
     let column = entry.pairs().first()?.column?;
     // With `data_dir`, readers would look for the files below that folder, but the new paths are relative to the data
     // set.
-    let is_gone = |pair: &&Pair| pair.key == key || (key == FILES && pair.key == FOLDER);
-    let mut gone = entry.pairs().iter().filter(is_gone);
-    let (range, head) = match gone.next() {
+    let is_removed = |pair: &&Pair| pair.key == key || (key == FILES && pair.key == FOLDER);
+    let mut removed = entry.pairs().iter().filter(is_removed);
+    let (range, head) = match removed.next() {
         // The first key of an entry follows its dash.
         Some(pair) => (pair.lines.clone(), lines[pair.lines.start][..column].to_owned()),
         None => (end..end, " ".repeat(column)),
     };
     let written = std::iter::once(format!("{head}{key}:")).chain(made(column)).collect();
-    let mut edits: Vec<Edit> = gone.map(|pair| (pair.lines.clone(), Vec::new())).collect();
+    let mut edits: Vec<Edit> = removed.map(|pair| (pair.lines.clone(), Vec::new())).collect();
     edits.push((range, written));
     Some(edits)
 }

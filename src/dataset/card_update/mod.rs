@@ -50,7 +50,7 @@ pub struct CardRows {
     /// The number of rows by config and split, if the card states it.
     pub sizes: BTreeMap<(String, String), Option<usize>>,
     /// The configs that list files without splits; readers combine all files into one split.
-    pub whole: BTreeSet<String>,
+    pub unsplit: BTreeSet<String>,
     /// The configs that only name a folder; readers derive the splits from the file names.
     pub folders: BTreeSet<String>,
     /// The line with the row counts in the body of the card, by config.
@@ -86,7 +86,7 @@ pub fn update_card(card: &str, division: &ConfigSplits<'_>) -> Result<String, Ca
     let ConfigSplits { config, splits, section, .. } = *division;
     // A byte order mark is removed, because it would hide the front matter from readers.
     let has_returns = card.find('\n').is_some_and(|end| card[..end].ends_with('\r'));
-    let mut text = plain(card);
+    let mut text = normalized(card);
     for (_, within) in blocks(&text, "") {
         within?;
     }
@@ -102,8 +102,8 @@ pub fn update_card(card: &str, division: &ConfigSplits<'_>) -> Result<String, Ca
         put(&mut text, BALANCE, "")?;
     }
     if let Some(range) = block_range(&text, READING)? {
-        let shown = loading_examples(&text[range], config, splits);
-        put(&mut text, READING, &shown)?;
+        let examples = loading_examples(&text[range], config, splits);
+        put(&mut text, READING, &examples)?;
     }
     text = with_part(&text, config, section)?;
     let text = refronted(&text, division)?;
@@ -112,7 +112,7 @@ pub fn update_card(card: &str, division: &ConfigSplits<'_>) -> Result<String, Ca
 
 /// Reads what a card states about its rows. Returns `None` if it has no front matter.
 pub fn read_card_rows(card: &str) -> Result<Option<CardRows>, CardError> {
-    let text = plain(card);
+    let text = normalized(card);
     let Some(front) = front(&text)? else { return Ok(None) };
     let unseen = |line: usize, message: &str| Err(CardError { line, message: message.to_owned() });
     if card.starts_with('\u{feff}') {
@@ -152,7 +152,7 @@ pub fn read_card_rows(card: &str) -> Result<Option<CardRows>, CardError> {
         let splits: Vec<&str> =
             files.items().iter().filter_map(|file| file.value.get("split").and_then(Yaml::text)).collect();
         if splits.is_empty() || splits.len() < files.items().len() {
-            rows.whole.insert(config.to_owned());
+            rows.unsplit.insert(config.to_owned());
         }
         rows.splits.extend(splits.into_iter().map(|split| (config.to_owned(), split.to_owned())));
     }
@@ -182,7 +182,7 @@ pub fn read_card_rows(card: &str) -> Result<Option<CardRows>, CardError> {
 
 /// Returns a card without a byte order mark and with `\n` as line break. Some tools leave several carriage returns
 /// before one line feed.
-fn plain(card: &str) -> String {
+fn normalized(card: &str) -> String {
     let mut text = String::with_capacity(card.len());
     for line in card.trim_start_matches('\u{feff}').split_inclusive('\n') {
         match line.strip_suffix('\n') {
@@ -256,7 +256,7 @@ mod tests {
     use polars::prelude::{Column, DataType};
 
     use super::*;
-    use crate::stages::export::fixture::{about, built, records, tables};
+    use crate::stages::export::fixture::{built, metadata, records, tables};
     use crate::stages::export::{Params, card};
 
     fn splits(names: &[(&str, usize)]) -> Vec<SplitRows> {
@@ -311,7 +311,7 @@ mod tests {
                 "{updated}"
             );
         }
-        let card = card(&Params::default(), &about(), &tables(&records()));
+        let card = card(&Params::default(), &metadata(), &tables(&records()));
         let updated = super::update_card(&card, &division).unwrap();
         assert!(
             !card.contains("- name: canary") && updated.contains("  - name: canary\n    dtype: string\n"),
@@ -326,7 +326,7 @@ mod tests {
 
     #[test]
     fn the_card_lists_the_existing_splits() {
-        let card = card(&Params::default(), &about(), &tables(&records()));
+        let card = card(&Params::default(), &metadata(), &tables(&records()));
         let updated = update_card(&card, "samples", &splits(&[("train", 2), ("held", 1)]), "By hand.\n");
         let files = "- config_name: samples\n  default: true\n  data_files:\n  - split: train\n    path: samples/train-*.parquet\n  \
                      - split: held\n    path: samples/held-*.parquet\n- config_name: conversations\n";
@@ -353,7 +353,7 @@ mod tests {
         let rows = read_card_rows(&updated).unwrap().expect("the card has a front matter");
         assert_eq!(rows.sizes[&("samples".to_owned(), "held".to_owned())], Some(1));
         assert_eq!(rows.counts["samples"], "`train` 2 rows, `held` 1 rows");
-        assert!(!rows.splits.contains(&("samples".to_owned(), "test".to_owned())) && rows.whole.is_empty());
+        assert!(!rows.splits.contains(&("samples".to_owned(), "test".to_owned())) && rows.unsplit.is_empty());
     }
 
     #[test]
@@ -378,7 +378,7 @@ mod tests {
 
     #[test]
     fn text_around_the_generated_blocks_is_kept() {
-        let card = card(&Params::default(), &about(), &tables(&records()));
+        let card = card(&Params::default(), &metadata(), &tables(&records()));
         let before = "## Splits\n\n我自己的话。\n\n## Mine\n\nSamples of split `test` are few.\n\n";
         let own = card.replace("## How it was made\n", &format!("{before}## How it was done\n"));
         let own =
@@ -489,18 +489,18 @@ mod tests {
     fn leading_whitespace_and_line_endings_do_not_matter() {
         let front = "---\nlicense: mit\npretty_name: 渡口\ntags: [\n对话,\nferry]\n---\n";
         let card = format!("{front}# 渡口\n\nText.\n");
-        let plain = update_card(&card, "samples", &splits(&[("a", 1)]), "So.");
-        assert!(plain.starts_with(front.trim_end_matches("---\n")), "{plain}");
+        let expected = update_card(&card, "samples", &splits(&[("a", 1)]), "So.");
+        assert!(expected.starts_with(front.trim_end_matches("---\n")), "{expected}");
         for before in ["\n", " \n\t\n\n", "\u{feff}\n", "  "] {
             let updated = update_card(&format!("{before}{card}"), "samples", &splits(&[("a", 1)]), "So.");
-            assert_eq!(updated, plain, "exactly one front matter");
+            assert_eq!(updated, expected, "exactly one front matter");
         }
         for end in ["\r\n", "\r\r\n", "\r\r\r\n"] {
             let updated = update_card(&card.replace('\n', end), "samples", &splits(&[("a", 1)]), "So.");
-            assert_eq!(updated, plain.replace('\n', "\r\n"), "{end:?}");
+            assert_eq!(updated, expected.replace('\n', "\r\n"), "{end:?}");
         }
         let mixed = card.replacen("mit\n", "mit\r\n", 1).replacen("口\n\n", "口\r\r\n\r\n", 1);
-        assert_eq!(update_card(&mixed, "samples", &splits(&[("a", 1)]), "So."), plain);
+        assert_eq!(update_card(&mixed, "samples", &splits(&[("a", 1)]), "So."), expected);
         for (card, line) in [
             ("\n\n---\nx: 1\nconfigs: all\n---\n", 5),
             ("\n---\nconfigs:\n- config_name: samples\n- config_name: other\nx: [\n---\n", 6),
@@ -512,13 +512,13 @@ mod tests {
             assert_eq!(fault.line, line, "{card}: {fault}");
         }
         assert!(
-            read_card_rows(&format!("\n\n{plain}")).unwrap().expect("leading blank lines are allowed").splits.len()
+            read_card_rows(&format!("\n\n{expected}")).unwrap().expect("leading blank lines are allowed").splits.len()
                 == 1
         );
-        let blank = plain.replacen("\n---\n", "\n--- \n", 1);
+        let blank = expected.replacen("\n---\n", "\n--- \n", 1);
         let fault = read_card_rows(&blank).expect_err("the closing line has trailing whitespace");
         assert!(fault.line == 12 && fault.message.contains("older readers"), "{fault:?}");
-        assert_eq!(update_card(&blank, "samples", &splits(&[("a", 1)]), "So."), plain);
+        assert_eq!(update_card(&blank, "samples", &splits(&[("a", 1)]), "So."), expected);
     }
 
     #[test]
@@ -532,7 +532,7 @@ mod tests {
             assert_eq!(of(&format!("  data_dir: {folder}\n")), known);
         }
         assert_eq!(of("  data_dir: other\n"), CardRows::default(), "another folder has no split of this config");
-        assert_eq!(of("").whole.len(), 1);
+        assert_eq!(of("").unsplit.len(), 1);
         let named = of("  data_dir: 对话\n  data_files:\n  - split: a\n    path: a-*\n");
         assert!(named.folders.is_empty() && named.splits.len() == 1, "{named:?}");
     }
@@ -584,7 +584,7 @@ mod tests {
         );
         let rows = rows.unwrap().expect("the card has a front matter");
         assert_eq!(rows.splits.into_iter().collect::<Vec<_>>(), [("samples".to_owned(), "a".to_owned())]);
-        assert_eq!(rows.whole.into_iter().collect::<Vec<_>>(), ["b"]);
+        assert_eq!(rows.unsplit.into_iter().collect::<Vec<_>>(), ["b"]);
         assert_eq!(read_card_rows("# No front\n---\n").unwrap(), None);
         for card in ["\u{feff}---\na: b\n---\n", "--- \na: b\n---\n", "---\t\r\na: b\r\n---\r\n"] {
             assert_eq!(read_card_rows(card).expect_err("the front matter is hidden").line, 1, "{card}");

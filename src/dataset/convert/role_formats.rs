@@ -104,10 +104,11 @@ impl RoleConversion {
                 row["answer"] = json!(columns.text("answer", index));
                 row["baseline"] = json!(columns.text("baseline", index));
             }
-            let kind = if config == "role_general" { "general" } else { "role_specific" };
+            let instruction_kind = if config == "role_general" { "general" } else { "role_specific" };
             let row = with_canary(row, canary.as_deref());
-            let by =
-                |what: &str, split: &str| format!("rolebench-{}/{what}/{kind}/{split}.jsonl", role.language_code());
+            let by = |section: &str, split: &str| {
+                format!("rolebench-{}/{section}/{instruction_kind}/{split}.jsonl", role.language_code())
+            };
             add(&by("instruction-generalization", split), &format!("{row}\n"))?;
             if let Some(split) = columns.text("role_split", index) {
                 add(&by("role-generalization", &split), &format!("{row}\n"))?;

@@ -94,10 +94,10 @@ impl FormattedRows {
             .filter(|column| format != TableFormat::Messages || EVALUATION_COLUMNS.contains(&column.name().as_str()));
         let columns = columns.map(|column| {
             // The other formats select their own columns.
-            if let Some((path, kind)) = unrepresentable_field(column).filter(|_| format.config().is_none()) {
+            if let Some((path, type_name)) = unrepresentable_field(column).filter(|_| format.config().is_none()) {
                 let format = format.name();
                 let fault = format!(
-                    "`{path}` has values of the type {kind}, which {format} cannot represent; remove the column from \
+                    "`{path}` has values of the type {type_name}, which {format} cannot represent; remove the column from \
                      the Parquet file, or read the Parquet file directly"
                 );
                 return Err(PolarsError::InvalidOperation(fault.into()));

@@ -55,7 +55,7 @@ pub struct PoolCheck {
 pub enum AdditionError {
     /// The file cannot be read.
     #[error("{message}")]
-    Nothing {
+    NoMatch {
         /// The message.
         message: String,
         /// The most similar path.
@@ -127,12 +127,12 @@ fn check_aliases(path: &Path) -> Vec<Finding> {
 /// unchanged; several are written as separate texts.
 pub fn own_scenes(path: &Path) -> Result<Vec<CustomScene>, AdditionError> {
     if !path.is_file() {
-        let paths::Nothing { message, nearest } = paths::absent(path);
-        return Err(AdditionError::Nothing { message, nearest });
+        let paths::NoMatch { message, nearest } = paths::absent(path);
+        return Err(AdditionError::NoMatch { message, nearest });
     }
     if !path.extension().is_some_and(|ending| ending == "toml" || ending == "json" || ending == "jsonl") {
         let message = format!("`{}` is not a `.toml`, `.json` or `.jsonl` file", path.display());
-        return Err(AdditionError::Nothing { message, nearest: None });
+        return Err(AdditionError::NoMatch { message, nearest: None });
     }
     let files = [PoolFile { path: path.to_owned(), kind: SceneKind::Custom, unwritten: None }];
     let findings = check(&files).findings;
@@ -146,11 +146,11 @@ pub fn own_scenes(path: &Path) -> Result<Vec<CustomScene>, AdditionError> {
     let read: Option<Vec<(SceneId, String)>> = read.into_iter().map(|placed| placed.value).collect();
     let Some(read) = read.filter(|read| !read.is_empty()) else {
         let message = format!("`{}` contains no scenes", path.display());
-        return Err(AdditionError::Nothing { message, nearest: None });
+        return Err(AdditionError::NoMatch { message, nearest: None });
     };
     let is_toml = files[0].is_toml();
-    let whole = |text: String| if text.ends_with('\n') { text } else { text + "\n" };
-    Ok(read.into_iter().map(|(id, text)| CustomScene { id, text: whole(text), is_toml }).collect())
+    let terminated = |text: String| if text.ends_with('\n') { text } else { text + "\n" };
+    Ok(read.into_iter().map(|(id, text)| CustomScene { id, text: terminated(text), is_toml }).collect())
 }
 
 /// Returns the pool folder of a pipeline file, even if the file has other problems.
@@ -166,7 +166,7 @@ pub fn pool_path(pipeline: &Path, environment: &Environment) -> std::io::Result<
 }
 
 fn check(files: &[PoolFile]) -> PoolCheck {
-    let seen = Pool::scan(files, |file, text| match text {
+    let scanned = Pool::scan(files, |file, text| match text {
         Err(fault) => ScannedScene { id: None, faults: 1, fault: Some(fault) },
         Ok(text) => {
             if let Some(scene) = parse(file, text) {
@@ -179,9 +179,9 @@ fn check(files: &[PoolFile]) -> PoolCheck {
             ScannedScene { id: named.map(|named| named.id), faults: 1 + of_text(text).count(), fault: None }
         }
     });
-    let cross_scene_faults = cross_scene_faults(files, &seen);
+    let cross_scene_faults = cross_scene_faults(files, &scanned);
     let (mut findings, mut more) = (Vec::new(), 0);
-    for (index, placed) in seen.iter().enumerate() {
+    for (index, placed) in scanned.iter().enumerate() {
         let cross_scene_faults = cross_scene_faults.get(&index).map_or(&[][..], Vec::as_slice);
         if placed.value.faults + cross_scene_faults.len() == 0 {
             continue;
@@ -192,15 +192,15 @@ fn check(files: &[PoolFile]) -> PoolCheck {
         }
         findings.extend(findings_of(&files[placed.position.file], placed, cross_scene_faults));
     }
-    PoolCheck { scenes: seen.iter().filter(|placed| placed.value.fault.is_none()).count(), findings, more }
+    PoolCheck { scenes: scanned.iter().filter(|placed| placed.value.fault.is_none()).count(), findings, more }
 }
 
 /// Checks scenes against each other; returns the problems by index of the scene.
-fn cross_scene_faults(files: &[PoolFile], seen: &[LocatedScene<ScannedScene>]) -> BTreeMap<usize, Vec<SceneFault>> {
+fn cross_scene_faults(files: &[PoolFile], scanned: &[LocatedScene<ScannedScene>]) -> BTreeMap<usize, Vec<SceneFault>> {
     let mut of_books: BTreeSet<&str> = BTreeSet::new();
     let mut firsts: BTreeMap<(SceneKind, &str), usize> = BTreeMap::new();
     let mut cross_scene_faults: BTreeMap<usize, Vec<SceneFault>> = BTreeMap::new();
-    for (at, placed) in seen.iter().enumerate() {
+    for (at, placed) in scanned.iter().enumerate() {
         let Some(id) = placed.value.id.as_deref() else { continue };
         let kind = files[placed.position.file].kind;
         if kind == SceneKind::Book {
@@ -219,7 +219,7 @@ fn cross_scene_faults(files: &[PoolFile], seen: &[LocatedScene<ScannedScene>]) -
                 }
             }
             Some(first) => {
-                let first = &seen[*first].position;
+                let first = &scanned[*first].position;
                 let path = files[first.file].path.display();
                 add_fault(format!("the id `{id}` is already used in `{path}`, line {}", first.line), "a unique id");
             }
@@ -528,10 +528,10 @@ mod tests {
         let error = own_scenes(&write("twice.json", &format!("[{one},{one}]"))).expect_err("one id");
         assert!(matches!(&error, AdditionError::Invalid { findings, .. } if findings.len() == 1), "{error}");
         for (name, text) in [("none.json", "[]"), ("scene.txt", &one)] {
-            assert!(matches!(own_scenes(&write(name, text)), Err(AdditionError::Nothing { .. })), "{name}");
+            assert!(matches!(own_scenes(&write(name, text)), Err(AdditionError::NoMatch { .. })), "{name}");
         }
         let error = own_scenes(&folder.path().join("lst.json")).expect_err("missing");
-        assert!(matches!(error, AdditionError::Nothing { nearest: Some(_), .. }), "{error}");
+        assert!(matches!(error, AdditionError::NoMatch { nearest: Some(_), .. }), "{error}");
     }
 
     #[test]

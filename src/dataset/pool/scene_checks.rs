@@ -139,8 +139,8 @@ fn dialogue(scene: &Scene, bounds: Option<(u32, u32)>, faults: &mut Vec<SceneFau
 
 /// Checks that `grounding` is the share of speeches found in the book.
 fn grounding(scene: &Scene, faults: &mut Vec<SceneFault>) {
-    let Some(given) = scene.grounding else { return };
-    if !(0.0..=1.0).contains(&given) {
+    let Some(stated) = scene.grounding else { return };
+    if !(0.0..=1.0).contains(&stated) {
         faults.push(SceneFault::new("/grounding", "`grounding` is out of range", "0 to 1"));
         return;
     }
@@ -151,8 +151,8 @@ fn grounding(scene: &Scene, faults: &mut Vec<SceneFault>) {
     }
     let share = if all == 0 { 0.0 } else { f64::from(found) / f64::from(all) };
     // Shares are written with three decimals.
-    if (share - given).abs() > 0.001 {
-        let message = format!("`grounding` is {given}, but {found} of {all} speeches have a position in the book");
+    if (share - stated).abs() > 0.001 {
+        let message = format!("`grounding` is {stated}, but {found} of {all} speeches have a position in the book");
         faults.push(SceneFault::new("/grounding", message, format!("{share:.3}, or null for a custom scene")));
     }
 }
@@ -193,8 +193,8 @@ pub(crate) fn names(scene: &Scene) -> impl Iterator<Item = &str> {
 /// Returns whether a name is in the cast, with the comparison used in conversations.
 fn is_of_cast(scene: &Scene, name: &str) -> bool {
     names(scene).any(|own| own == name) || {
-        let wanted = slug(name);
-        wanted != "-" && names(scene).any(|own| slug(own) == wanted)
+        let name_slug = slug(name);
+        name_slug != "-" && names(scene).any(|own| slug(own) == name_slug)
     }
 }
 

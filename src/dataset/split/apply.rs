@@ -62,7 +62,7 @@ pub fn split_dataset(options: &SplitOptions) -> Result<SplitOutcome, SplitError>
     }
     let is_taken = |out: &&PathBuf| fs::read_dir(out).is_ok_and(|mut entries| entries.next().is_some());
     if let Some(out) = options.out.as_ref().filter(is_taken) {
-        return Err(SplitError::Taken { path: out.clone() });
+        return Err(SplitError::FolderNotEmpty { path: out.clone() });
     }
     let dataset = Dataset::open(&options.location.dataset)?;
     let tables: Vec<&Table> = dataset.of(&options.config).collect();

@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 
 use super::error::{SplitError, frame};
 use crate::cells::Cells;
+use crate::dataset::split::relation::Relation;
+use crate::dataset::split::rows::Rows;
 use crate::dataset::split::rows::input::merged_ids;
-use crate::dataset::split::rows::{Relation, Rows};
 use crate::dataset::split::{Params, Report, SplitAssignment, UNUSED};
 use crate::store::{self, Table};
 

@@ -32,14 +32,14 @@ pub enum SplitError {
         has: Vec<String>,
     },
     /// The type of a column has no values to split by.
-    #[error("`{column}` of `{config}` contains {kind} and cannot be used for a split")]
+    #[error("`{column}` of `{config}` contains {values} and cannot be used for a split")]
     NoValues {
         /// The config.
         config: String,
         /// The column.
         column: String,
         /// The column's type.
-        kind: String,
+        values: String,
     },
     /// A given value is in no row.
     #[error("no row of `{config}` has `{value}` as its `{column}`")]
@@ -53,7 +53,7 @@ pub enum SplitError {
     },
     /// The output folder is not empty.
     #[error("`{}` is not empty", path.display())]
-    Taken {
+    FolderNotEmpty {
         /// The folder.
         path: PathBuf,
     },

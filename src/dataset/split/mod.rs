@@ -11,7 +11,9 @@ pub(crate) mod apply;
 mod conversations;
 mod error;
 mod families;
+mod params;
 mod placement;
+mod relation;
 mod report;
 mod rows;
 #[cfg(test)]
@@ -20,86 +22,18 @@ mod tests;
 pub use apply::{SplitOptions, SplitOutcome, split_dataset};
 pub use error::SplitError;
 pub use families::{RelatedRow, rows_crossing_splits, similar_rows, uncompared_questions};
+pub use params::{DEFAULT_SIMILARITY, HoldOut, Params, Part, Size, UNUSED};
 pub use placement::SplitPriority;
-pub use rows::{ComparedText, Relation, Rows, SPLITTABLE_CONFIGS, column_of, needed};
+pub use relation::Relation;
+pub use rows::{ComparedText, Rows, SPLITTABLE_CONFIGS, column_of, needed};
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
 use serde::{Deserialize, Serialize};
 
-use crate::schema::ByLanguage;
 use families::Families;
 use placement::{PlacementGroup, Quotas};
-
-/// The split of rows that are related to a row of a split with higher priority.
-pub const UNUSED: &str = "unused";
-
-/// The default similarity from which two texts are considered equal: the thresholds of `instruct`'s leak-free split.
-pub const DEFAULT_SIMILARITY: ByLanguage<f64> = ByLanguage { en: 0.6, zh: 0.5 };
-
-/// The parameters of a split.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Params {
-    /// The requested splits, highest priority first. Rows that none of them takes go to `remainder`.
-    pub splits: Vec<Part>,
-    /// The split of the remaining rows.
-    pub remainder: String,
-    /// A column. All rows with the same value go to the same split, whatever their other relations.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub by: Option<String>,
-    /// Values that are assigned to a given split.
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub hold_out: Vec<HoldOut>,
-    /// The columns whose values, alone and combined, should have the same shares in all splits.
-    pub stratify: Vec<String>,
-    /// The relations that must not cross splits.
-    pub group_by: Vec<Relation>,
-    /// The similarity from which two texts are related, 0 to 1.
-    pub similarity: ByLanguage<f64>,
-    /// The seed of the random order.
-    pub seed: u64,
-}
-
-/// A requested split.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Part {
-    /// The name.
-    pub name: String,
-    /// The size; zero if only held-out values go into it.
-    pub size: Size,
-}
-
-/// The size of a split.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Size {
-    /// A share of all rows, 0 to 1.
-    Share(f64),
-    /// A number of rows.
-    Rows(usize),
-}
-
-impl Size {
-    /// Returns the size as a number of rows out of `rows`, not rounded.
-    fn of(self, rows: usize) -> f64 {
-        match self {
-            Self::Share(share) => share * crate::text::float(rows),
-            Self::Rows(count) => crate::text::float(count.min(rows)),
-        }
-    }
-}
-
-/// A value that is assigned to a given split.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct HoldOut {
-    /// The column.
-    pub column: String,
-    /// The value.
-    pub value: String,
-    /// The split.
-    pub split: String,
-}
 
 /// A row that is not in the split to which it would be assigned by itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::{Report, Size, UNUSED};
+use super::{Relation, Report, Size, UNUSED};
 
 impl Report {
     /// Returns the section: how the rows were split, and the number of rows by stratum and split.
@@ -34,7 +34,7 @@ impl Report {
                 self.params.group_by.iter().map(|relation| format!("`{}`", relation.name())).collect();
             let near = &self.params.similarity;
             let _ = write!(text, "Rows that are related by {} are in the same split", names.join(", "));
-            if self.params.group_by.contains(&super::rows::Relation::Similarity) {
+            if self.params.group_by.contains(&Relation::Similarity) {
                 let _ = write!(
                     text,
                     " (`similarity`: BM25 similarity of at least {} in English and {} in Chinese)",

@@ -77,11 +77,11 @@ impl Balance {
     ) -> BTreeMap<String, BTreeMap<String, ByDimension>> {
         if self.is_untyped {
             for by_type in self.counts.values_mut() {
-                let mut whole = ByDimension::new();
+                let mut total = ByDimension::new();
                 for (dimension, count) in std::mem::take(by_type).into_values().flatten() {
-                    *whole.entry(dimension).or_default() += count;
+                    *total.entry(dimension).or_default() += count;
                 }
-                by_type.insert(UNTYPED.to_owned(), whole);
+                by_type.insert(UNTYPED.to_owned(), total);
             }
             notes.push("samples have no `character_type`; their balance was checked only by language".to_owned());
         }

@@ -7,8 +7,9 @@ use memchr::memmem::{Finder, find};
 use super::Group;
 use super::findings::Remedy;
 use super::findings::{Findings, Location};
+use crate::cells::Cells;
 use crate::config::Check;
-use crate::schema::{CharacterId, SceneId};
+use crate::schema::{CharacterId, SceneId, Visibility};
 
 /// The private values of every scene's cast, and the mentions found.
 #[derive(Debug, Default)]
@@ -92,14 +93,14 @@ impl Privacy {
             let public: Vec<&str> = cast
                 .list(row)
                 .flat_map(|member| profiles.list(member))
-                .filter(|item| visible.text(*item) == Some("public"))
+                .filter(|item| has_visibility(visible, *item, Visibility::Public))
                 .filter_map(|item| values.text(item))
                 .collect();
             let mut private = Vec::new();
             for member in cast.list(row) {
                 let of_member = aliases.list(member).filter_map(|alias| aliases.items().text(alias));
                 let names: Vec<String> = names.text(member).into_iter().chain(of_member).map(str::to_owned).collect();
-                for item in profiles.list(member).filter(|item| visible.text(*item) == Some("private")) {
+                for item in profiles.list(member).filter(|item| has_visibility(visible, *item, Visibility::Private)) {
                     let value = without_final_marks(values.text(item).unwrap_or_default());
                     // A value that a public profile contains, or that is too short, reveals nothing.
                     if !is_recognizable(value) || public.iter().any(|other| other.contains(value)) {
@@ -179,9 +180,11 @@ impl Privacy {
         }
         // A private value in the sample may be part of the test character's own profile.
         let known = group.text("character_id", row).and_then(|id| self.own.get(id));
-        let own: Vec<&str> =
-            known.map_or_else(|| of_profile(group, row, "private"), |known| known.iter().map(String::as_str).collect());
-        let (mut said, mut first) = (0, "reference");
+        let own: Vec<&str> = known.map_or_else(
+            || of_profile(group, row, Visibility::Private),
+            |known| known.iter().map(String::as_str).collect(),
+        );
+        let (mut mentions, mut first) = (0, "reference");
         for one in Self::foreign(private, group.text("test_character", row).unwrap_or_default(), &own) {
             if let Some(column) = revealing_column(group, row, one) {
                 findings.add(group.location(Check::Private, row, column), &one.message(), Remedy::RemovePrivateSample);
@@ -190,12 +193,12 @@ impl Privacy {
             for column in ["reference", "baseline"] {
                 let has = group.text(column, row).is_some_and(|text| one.is_in(text));
                 if has && !history.iter().any(|line| one.is_in(line)) {
-                    first = if said == 0 { column } else { first };
-                    said += 1;
+                    first = if mentions == 0 { column } else { first };
+                    mentions += 1;
                 }
             }
         }
-        self.note(said, group, row, first);
+        self.note(mentions, group, row, first);
     }
 }
 
@@ -208,7 +211,7 @@ fn revealing_column(group: &Group<'_>, row: usize, one: &Private) -> Option<&'st
             return Some(column);
         }
     }
-    if of_profile(group, row, "public").iter().any(has) {
+    if of_profile(group, row, Visibility::Public).iter().any(has) {
         return Some("profile[].value");
     }
     let public = group.cells("scene_characters").and_then(|cast| Some((cast, cast.field("profile")?)));
@@ -219,24 +222,24 @@ fn revealing_column(group: &Group<'_>, row: usize, one: &Private) -> Option<&'st
             return Some("scene_characters[].profile[].value");
         }
     }
-    let said = texts(group, row, "history", "content");
+    let history = texts(group, row, "history", "content");
     if group.text("rationale", row).as_ref().is_some_and(has) {
         // The judge may repeat what it has read.
         let replies = ["reference", "baseline"].into_iter().filter_map(|column| group.text(column, row));
-        if !said.iter().copied().chain(replies).any(|line| one.is_in(line)) {
+        if !history.iter().copied().chain(replies).any(|line| one.is_in(line)) {
             return Some("rationale");
         }
     }
     let message = texts(group, row, "messages", "content").into_iter().find(has)?;
-    let is_said = said.iter().any(|line| has(line) && find(message.as_bytes(), line.as_bytes()).is_some());
-    (!is_said).then_some("messages[].content")
+    let is_in_history = history.iter().any(|line| has(line) && find(message.as_bytes(), line.as_bytes()).is_some());
+    (!is_in_history).then_some("messages[].content")
 }
 
 /// Returns the values of the test character's profile with a visibility.
-fn of_profile<'a>(group: &'a Group<'_>, row: usize, visibility: &str) -> Vec<&'a str> {
+fn of_profile<'a>(group: &'a Group<'_>, row: usize, visibility: Visibility) -> Vec<&'a str> {
     let Some(profile) = group.cells("profile") else { return Vec::new() };
     let Some((values, visible)) = profile.field("value").zip(profile.field("visibility")) else { return Vec::new() };
-    let items = profile.list(row).filter(|item| visible.text(*item) == Some(visibility));
+    let items = profile.list(row).filter(|item| has_visibility(visible, *item, visibility));
     items.filter_map(|item| values.text(item)).collect()
 }
 
@@ -246,8 +249,13 @@ fn hidden(group: &Group<'_>, row: usize) -> Option<String> {
     let profiles = cast.field("profile")?;
     let (keys, visible) = (profiles.field("key")?, profiles.field("visibility")?);
     let mut items = cast.list(row).flat_map(|member| profiles.list(member));
-    let item = items.find(|item| visible.text(*item) == Some("private"))?;
+    let item = items.find(|item| has_visibility(visible, *item, Visibility::Private))?;
     Some(keys.text(item).unwrap_or_default().to_owned())
+}
+
+/// Returns whether an attribute has a visibility.
+fn has_visibility(cells: &Cells, item: usize, visibility: Visibility) -> bool {
+    cells.text(item) == Some(visibility.name())
 }
 
 fn texts<'a>(group: &'a Group<'_>, row: usize, column: &str, field: &str) -> Vec<&'a str> {

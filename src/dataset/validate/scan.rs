@@ -101,17 +101,17 @@ impl<'a> DatasetScan<'a> {
         self.ids.clear();
         let mut leaks = Leaks::new(config, tables, self.manifest, &self.split_configs);
         let values = Values::new(config);
-        let mut is_whole = true;
+        let mut is_complete = true;
         for table in tables {
             for path in &table.files {
                 let file = self.dataset.relative(path);
                 let (height, has_ids) = self.file(path, table, &file, &expected, &values, &mut leaks)?;
-                is_whole &= has_ids;
+                is_complete &= has_ids;
                 let rows = self.rows.entry(config.to_owned()).or_default().entry(table.split.clone()).or_default();
                 *rows += height;
             }
         }
-        if is_whole {
+        if is_complete {
             self.references.mark_complete(config);
         }
         leaks.check(&mut self.findings, &mut self.notes);

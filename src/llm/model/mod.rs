@@ -150,7 +150,7 @@ impl Model {
             let key = if tries == 0 { parent.clone() } else { hash(&json!([parent, tries])) };
             let found = self.session.journal.find(&key)?;
             let is_new = found.is_none();
-            let (answered, hold) = match found {
+            let (answered, reservation) = match found {
                 Some(answered) => (answered, None),
                 None if self.session.replays(draw) => {
                     let (draw, model) = (draw.to_string(), self.name.clone());
@@ -159,16 +159,16 @@ impl Model {
                 None => {
                     only_journal = false;
                     let try_ = Try { number: tries, key, schema_in_prompt, thoughts: &thoughts };
-                    let (record, hold) = self.answer(ask, &request, draw, try_, &flight).await?;
+                    let (record, reservation) = self.answer(ask, &request, draw, try_, &flight).await?;
                     let answered = Answered::from(&record);
                     self.session.journal.write(record).await?;
-                    (answered, hold)
+                    (answered, reservation)
                 }
             };
             tries += 1;
             let spent = Spent { requests: answered.requests, usage: answered.usage, again: tries > 1, kept: !is_new };
             self.session.usage_tracker.spend(&self.name, A::NAME, self.price(), &spent);
-            drop(hold);
+            drop(reservation);
             self.session.usage_tracker.prompt(&self.name, A::NAME, &request.messages);
             let (kind, fault) = match read(ask, &shape, &answered.reply, &self.session) {
                 Ok(answer) => return Ok((answer, only_journal)),
@@ -212,17 +212,17 @@ impl Model {
         Try { number: tries, key, schema_in_prompt, thoughts }: Try<'_>,
         flight: &SingleFlight<'a>,
     ) -> Result<(Record, Option<BudgetReservation<'a>>), AskError> {
-        let (reply, usage, requests, latency, hold) = match &self.engine {
-            Engine::Offline(options, places) => {
-                let _place = places.acquire().await.expect("the semaphore is never closed");
-                let hold = flight.begin(Weight::default()).await?;
+        let (reply, usage, requests, latency, reservation) = match &self.engine {
+            Engine::Offline(options, slots) => {
+                let _slot = slots.acquire().await.expect("the semaphore is never closed");
+                let reservation = flight.begin(Weight::default()).await?;
                 let _in_flight = flight.request();
                 let begun = Instant::now();
                 let (reply, usage) = self.offline_answer(ask, request, draw, options);
-                (reply, usage, 0, begun.elapsed(), Some(hold))
+                (reply, usage, 0, begun.elapsed(), Some(reservation))
             }
             Engine::Served(served) if let Some(dry_run) = self.session.dry_run() => {
-                let hold = flight.begin(Weight::default()).await?;
+                let reservation = flight.begin(Weight::default()).await?;
                 served.client.weigh(request).inspect_err(|error| {
                     self.session.usage_tracker.fault(&self.name, error.reason().name(), false);
                 })?;
@@ -230,7 +230,7 @@ impl Model {
                 let expected = dry_run.expected(&self.name, A::NAME);
                 let usage = expected.usage(usage);
                 dry_run.pass(&self.name, served.client.limits(), &usage, expected.latency).await;
-                (reply, usage, 1, expected.latency, Some(hold))
+                (reply, usage, 1, expected.latency, Some(reservation))
             }
             Engine::Served(served) => {
                 let seed = if tries == 0 { draw.to_string() } else { format!("{draw}#{tries}") };
@@ -241,7 +241,7 @@ impl Model {
                     PreparedCall { request, ask: A::NAME, seed, has_begun, schema_in_prompt, thoughts, weight };
                 let exchange = served.client.complete(question, flight).await;
                 match exchange.outcome {
-                    Ok((reply, usage, hold)) => (reply, usage, exchange.requests, exchange.latency, hold),
+                    Ok((reply, usage, reservation)) => (reply, usage, exchange.requests, exchange.latency, reservation),
                     Err(error) => {
                         if let AskError::TooLong { .. } = &error {
                             self.session.usage_tracker.fault(&self.name, error.reason().name(), false);
@@ -258,7 +258,7 @@ impl Model {
         let parent = (tries > 0).then(|| flight.key().to_owned());
         let (request, latency_ms) = (request.clone(), milliseconds(latency));
         let record = Record { key, parent, ask, model, draw, request, reply, usage, requests, latency_ms };
-        Ok((record, hold))
+        Ok((record, reservation))
     }
 
     /// Answers in this process and estimates the tokens.

@@ -8,14 +8,14 @@ use reqwest::Url;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 
-use super::endpoint::{Endpoint, parse, shown};
+use super::endpoint::{Endpoint, display_url, parse};
 use crate::llm::error::{AskError, HttpFault};
 
 /// One base URL of the endpoint.
 pub(super) struct Address {
     pub(super) url: Url,
     /// The address in the form shown in errors.
-    pub(super) shown: String,
+    pub(super) display_url: String,
     pub(super) http: reqwest::Client,
 }
 
@@ -30,10 +30,10 @@ impl Address {
             let cleared = url.set_username("").and_then(|()| url.set_password(None));
             cleared.expect("user info can be set on a URL with a host");
         }
-        let shown = shown(&url);
-        let headers = headers(endpoint).map_err(|cause| unusable(name, &shown, cause))?;
-        let http = build(endpoint, &url, headers).map_err(|error| unusable(name, &shown, chain(&error)))?;
-        Ok(Self { url, shown, http })
+        let display_url = display_url(&url);
+        let headers = headers(endpoint).map_err(|cause| unusable(name, &display_url, cause))?;
+        let http = build(endpoint, &url, headers).map_err(|error| unusable(name, &display_url, chain(&error)))?;
+        Ok(Self { url, display_url, http })
     }
 }
 

@@ -19,7 +19,7 @@ use crate::llm::record::{Reply, Request};
 use crate::llm::session::{BudgetReservation, SingleFlight};
 use crate::llm::throttle::address_limits::{AddressChange, ConfiguredLimits, Reaction, RequestEnd};
 use crate::llm::throttle::scheduler::{AddressEvent, Permit, Scheduler};
-use crate::llm::throttle::stall_detector::WORTH_TELLING;
+use crate::llm::throttle::stall_detector::MIN_REPORTED_STALL;
 use crate::llm::tokens::estimate_tokens;
 use crate::llm::usage::Usage;
 use crate::llm::usage::budget::Weight;
@@ -112,19 +112,19 @@ impl Client {
         let mut form = Form::from_byte(self.form.load(Ordering::Relaxed));
         let mut keep_form = true;
         let (mut failed, mut refused) = (0, 0);
-        let mut place = self.scheduler.place(question.has_begun);
+        let mut position = self.scheduler.new_position(question.has_begun);
         loop {
             let permit = tokio::select! {
                 biased;
-                permit = self.scheduler.enter(place, weight) => permit,
+                permit = self.scheduler.enter(position, weight) => permit,
                 () = flight.stopped() => return Err(AskError::Interrupted),
             };
-            let hold = flight.begin(question.weight).await?;
+            let reservation = flight.begin(question.weight).await?;
             if let Some(source) = self.unusable.get().cloned() {
                 return Err(AskError::Unusable { model: model(), source });
             }
             let begun = *begun.get_or_insert_with(Instant::now);
-            place = place.begun();
+            position = position.begun();
             *requests += 1;
             let body = form.body(request, ask, seed, question.schema_in_prompt, question.thoughts);
             let body = serde_json::to_string(&body).expect("all keys of a request body are strings");
@@ -143,11 +143,11 @@ impl Client {
                         self.form.fetch_or(form.byte(), Ordering::Relaxed);
                     }
                     self.end(permit, RequestEnd::Answered, usage.prompt + usage.completion, "", flight);
-                    return Ok((reply, usage, Some(hold)));
+                    return Ok((reply, usage, Some(reservation)));
                 }
                 Err(failure) => failure,
             };
-            drop(hold);
+            drop(reservation);
             flight.session().usage_tracker.fault(&self.name, failure.kind, false);
             let verdict = failure.verdict();
             if verdict == Verdict::Unusable {
@@ -161,9 +161,9 @@ impl Client {
             };
             // A probe of an address that has answered before does not count as a try.
             let is_free = permit.is_probe() && self.scheduler.has_answered();
-            let then = self.end(permit, end, 0, &failure.fault.detail(), flight);
+            let reaction = self.end(permit, end, 0, &failure.fault.detail(), flight);
             let source = failure.fault;
-            if then == Reaction::GiveUp {
+            if reaction == Reaction::GiveUp {
                 return Err(AskError::Unusable { model: model(), source });
             }
             let pause = match verdict {
@@ -181,20 +181,21 @@ impl Client {
                         return Err(AskError::Transient { model: model(), tries: failed, elapsed, source });
                     }
                     // Another address may answer immediately.
-                    let is_elsewhere = then == Reaction::Queue && self.addresses.len() > 1;
+                    let is_elsewhere = reaction == Reaction::Queue && self.addresses.len() > 1;
                     (!is_elsewhere).then(|| wait(self.endpoint.backoff, failed.max(1), failure.retry_after, seed))
                 }
                 Verdict::Slower => {
                     refused += 1;
                     tracing::debug!(model = self.name, ask, refused, fault = %source, "a request was rate limited");
                     if refused >= self.endpoint.options.max_tries.saturating_mul(REFUSALS_PER_TRY)
-                        && then == Reaction::Nothing
+                        && reaction == Reaction::Nothing
                     {
                         let elapsed = begun.elapsed();
                         return Err(AskError::Transient { model: model(), tries: refused, elapsed, source });
                     }
                     // While an address is closed, the scheduler makes the whole queue wait.
-                    (then == Reaction::Nothing).then(|| wait(self.endpoint.backoff, refused, failure.retry_after, seed))
+                    (reaction == Reaction::Nothing)
+                        .then(|| wait(self.endpoint.backoff, refused, failure.retry_after, seed))
                 }
                 Verdict::Reform => match form.after(request, &failure.error_text) {
                     Some(next) => {
@@ -225,7 +226,7 @@ impl Client {
 
     /// Returns the first address in the form shown in errors.
     pub(crate) fn address(&self) -> &str {
-        &self.addresses[0].shown
+        &self.addresses[0].display_url
     }
 
     /// Returns how a reply's JSON is requested, according to the errors of the server so far.
@@ -278,14 +279,14 @@ impl Client {
 
     /// Ends a request in the scheduler, and reports news about its address.
     fn end(&self, permit: Permit<'_>, end: RequestEnd, used: u64, fault: &str, flight: &SingleFlight<'_>) -> Reaction {
-        let (then, event) = permit.end(end, used);
+        let (reaction, event) = permit.end(end, used);
         // With a single try the error itself says it all.
         let is_all =
             |event: &AddressEvent| event.change == AddressChange::Unreached && self.endpoint.options.max_tries <= 1;
         if let Some(event) = event.filter(|event| !is_all(event)) {
             self.report(&event, fault, flight);
         }
-        then
+        reaction
     }
 
     /// Waits for a request, and reports when its address has not responded for a long time.
@@ -295,7 +296,7 @@ impl Client {
             tokio::select! {
                 biased;
                 result = &mut exchange => return result,
-                () = tokio::time::sleep(WORTH_TELLING) => {
+                () = tokio::time::sleep(MIN_REPORTED_STALL) => {
                     if let Some(event) = permit.stall() {
                         self.report(&event, "", flight);
                     }
@@ -306,7 +307,7 @@ impl Client {
 
     /// Reports news about an address.
     fn report(&self, event: &AddressEvent, fault: &str, flight: &SingleFlight<'_>) {
-        let place = format!("model `{}`: `{}`", self.name, self.addresses[event.address].shown);
+        let address = format!("model `{}`: `{}`", self.name, self.addresses[event.address].display_url);
         let calls = match event.waiting {
             1 => "1 call waiting".to_owned(),
             waiting => format!("{waiting} calls waiting"),
@@ -314,20 +315,20 @@ impl Client {
         let wait = |wait: Duration| format!("{calls}, next try in {:.0} s", wait.as_secs_f64());
         let seconds = |time: Duration| format!("{:.0} s", time.as_secs_f64());
         flight.session().report(match event.change {
-            AddressChange::Saturated(pause) => format!("{place} is rate limited ({fault}); {}", wait(pause)),
-            AddressChange::Down(pause) => format!("{place} is failing repeatedly ({fault}); {}", wait(pause)),
+            AddressChange::Saturated(pause) => format!("{address} is rate limited ({fault}); {}", wait(pause)),
+            AddressChange::Down(pause) => format!("{address} is failing repeatedly ({fault}); {}", wait(pause)),
             AddressChange::Unreached => {
                 format!(
-                    "{place} is not responding ({fault}); each call makes up to {} tries, or two if they take ten minutes",
+                    "{address} is not responding ({fault}); each call makes up to {} tries, or two if they take ten minutes",
                     self.endpoint.options.max_tries
                 )
             }
             AddressChange::Silent(stall) => format!(
-                "{place} has not responded for {}; {calls}, with a timeout of {}",
+                "{address} has not responded for {}; {calls}, with a timeout of {}",
                 seconds(stall),
                 seconds(self.endpoint.options.timeout())
             ),
-            AddressChange::Back => format!("{place} is responding again"),
+            AddressChange::Back => format!("{address} is responding again"),
         });
     }
 }

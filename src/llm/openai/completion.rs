@@ -15,8 +15,8 @@ pub(crate) fn read(body: &Value, request: &Request) -> Result<(Reply, Usage), St
     let message = &choice["message"];
     let (mut text, mut reasoning) = (String::new(), Vec::new());
     gather(if message.is_null() { &choice["text"] } else { &message["content"] }, &mut text, &mut reasoning);
-    let beside = [&message["reasoning_content"], &message["reasoning"]].into_iter().find_map(Value::as_str);
-    reasoning.extend(beside.map(str::to_owned));
+    let separate_reasoning = [&message["reasoning_content"], &message["reasoning"]].into_iter().find_map(Value::as_str);
+    reasoning.extend(separate_reasoning.map(str::to_owned));
     let (inside, rest) = split_reasoning(&text);
     reasoning.extend(inside.map(str::to_owned));
     let mut text = rest.to_owned();

@@ -66,7 +66,10 @@ impl Endpoint {
 impl std::fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Endpoint")
-            .field("base_urls", &self.base_urls.iter().map(|url| parse(url).map(|url| shown(&url))).collect::<Vec<_>>())
+            .field(
+                "base_urls",
+                &self.base_urls.iter().map(|url| parse(url).map(|url| display_url(&url))).collect::<Vec<_>>(),
+            )
             .field("model", &self.model)
             .field("concurrency", &self.options.concurrency)
             .field("timeout", &self.options.timeout())
@@ -81,7 +84,7 @@ pub(crate) fn parse(base_url: &str) -> Option<Url> {
 }
 
 /// Formats a URL for errors: without user, password and query, which may be secret.
-pub(crate) fn shown(url: &Url) -> String {
+pub(crate) fn display_url(url: &Url) -> String {
     let port = url.port().map_or_else(String::new, |port| format!(":{port}"));
     format!("{}://{}{port}{}", url.scheme(), url.host_str().unwrap_or_default(), url.path())
 }

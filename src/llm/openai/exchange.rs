@@ -22,7 +22,7 @@ use crate::llm::usage::Usage;
 const LONGEST_BODY: usize = 64 << 20;
 
 /// Maximum number of characters shown of an error body.
-const SHOWN: usize = 500;
+const MAX_ERROR_CHARS: usize = 500;
 
 /// Kind of a failure in which the server accepted a request and did not answer in time.
 pub(super) const TIMED_OUT: &str = "timed_out";
@@ -84,7 +84,7 @@ impl Address {
         // A connection that times out while being established does not mean that the server is slow.
         let kind = if error.is_timeout() && !error.is_connect() { TIMED_OUT } else { "broken" };
         let cause = endpoint.redact(&chain(&error.without_url()));
-        Failure::of(kind, HttpFault::Broken { url: self.shown.clone(), cause })
+        Failure::of(kind, HttpFault::Broken { url: self.display_url.clone(), cause })
     }
 
     fn refused(&self, endpoint: &Endpoint, status: u16, body: &str, retry_after: Option<Duration>) -> Failure {
@@ -92,26 +92,26 @@ impl Address {
         let error_text = if value.is_object() { words(&value) } else { body.to_lowercase() };
         let message = value["error"]["message"].as_str().or_else(|| value["error"].as_str()).unwrap_or(body);
         let message = endpoint.redact(message);
-        let mut shown: String = message.split_whitespace().collect::<Vec<_>>().join(" ");
-        if let Some((end, _)) = shown.char_indices().nth(SHOWN) {
-            shown.truncate(end);
-            shown.push('…');
+        let mut excerpt: String = message.split_whitespace().collect::<Vec<_>>().join(" ");
+        if let Some((end, _)) = excerpt.char_indices().nth(MAX_ERROR_CHARS) {
+            excerpt.truncate(end);
+            excerpt.push('…');
         }
-        if shown.is_empty() {
-            "(no body)".clone_into(&mut shown);
+        if excerpt.is_empty() {
+            "(no body)".clone_into(&mut excerpt);
         }
         let kind = match status {
             429 => "rate_limited",
             500.. => "server_error",
             _ => "request_refused",
         };
-        let fault = HttpFault::Status { status, url: self.shown.clone(), body: shown };
+        let fault = HttpFault::Status { status, url: self.display_url.clone(), body: excerpt };
         Failure { fault, retry_after, error_text, kind }
     }
 }
 
 fn no_completion(address: &Address, cause: String) -> Failure {
-    Failure::of("no_completion", HttpFault::Body { url: address.shown.clone(), cause })
+    Failure::of("no_completion", HttpFault::Body { url: address.display_url.clone(), cause })
 }
 
 /// Parses how long a server asks to wait; the header in milliseconds takes precedence because it is more precise.

@@ -53,10 +53,10 @@ pub(crate) fn fill_nulls(schema: &Value, value: &mut Value) {
 }
 
 fn takes_null(schema: &Value) -> bool {
-    let kind = &schema["type"];
+    let schema_type = &schema["type"];
     let is_among = |list: &Value, null: Value| list.as_array().is_some_and(|list| list.contains(&null));
-    kind == "null"
-        || is_among(kind, Value::from("null"))
+    schema_type == "null"
+        || is_among(schema_type, Value::from("null"))
         || is_among(&schema["enum"], Value::Null)
         || variants(schema).any(takes_null)
 }

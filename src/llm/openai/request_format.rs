@@ -246,11 +246,14 @@ mod tests {
         assert_eq!((form.byte(), form.after(&request, error)), (32, None));
         let thoughts = [Some("想了想".to_owned()), None];
         let body = form.body(&request, "a/b", 7, false, &thoughts);
-        let given: Vec<&Value> = [2, 4, 6].map(|place| &body["messages"][place]["reasoning_content"]).to_vec();
-        assert_eq!(given, ["", "想了想", ""]);
+        let sent: Vec<&Value> = [2, 4, 6].map(|index| &body["messages"][index]["reasoning_content"]).to_vec();
+        assert_eq!(sent, ["", "想了想", ""]);
         assert_eq!(body["messages"][3].get("reasoning_content"), None);
-        let plain = Form::from_byte(0).body(&request, "a/b", 7, false, &thoughts);
-        assert!(!plain.to_string().contains("想了想"), "the reasoning must not be sent otherwise: {plain}");
+        let without_reasoning = Form::from_byte(0).body(&request, "a/b", 7, false, &thoughts);
+        assert!(
+            !without_reasoning.to_string().contains("想了想"),
+            "the reasoning must not be sent otherwise: {without_reasoning}"
+        );
     }
 
     #[test]

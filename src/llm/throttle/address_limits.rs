@@ -11,13 +11,13 @@ use super::stall_detector::StallDetector;
 use super::token_bucket::Bucket;
 
 /// Maximum time that one rejection closes an address, regardless of the requested wait.
-const LONGEST_HOLD: Duration = Duration::from_mins(1);
+const MAX_CLOSURE_TIME: Duration = Duration::from_mins(1);
 /// After this many closures in a row without an answer, the breaker opens.
-const MOST_HOLDS: u32 = 3;
+const MAX_CLOSURES: u32 = 3;
 /// With a token rate above this (tokens per second), requests are not weighed by tokens.
-const WORTH_WEIGHING: f64 = 1e6;
+const MAX_WEIGHED_RATE: f64 = 1e6;
 /// Waits of this length or longer are reported.
-const WORTH_TELLING: Duration = Duration::from_secs(10);
+const MIN_REPORTED_WAIT: Duration = Duration::from_secs(10);
 
 /// Limits of a model at each address, from the pipeline file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -97,7 +97,7 @@ pub(super) struct AddressLimits {
     circuit_breaker: CircuitBreaker,
     tokens: Option<Tokens>,
     /// Closures in a row without an answer in between.
-    holds: u32,
+    closures: u32,
     /// When it was last closed, or when it opens again; answers to earlier requests carry no information about it.
     opened: Instant,
     stall_detector: StallDetector,
@@ -141,7 +141,7 @@ impl AddressLimits {
                 configured: Some(rate),
                 from_headers: None,
             }),
-            holds: 0,
+            closures: 0,
             opened: now,
             stall_detector: StallDetector::new(now),
             was_reported: false,
@@ -167,7 +167,7 @@ impl AddressLimits {
             return Err(Some(until));
         }
         let wait = self.tokens.as_mut().map_or(Duration::ZERO, |tokens| tokens.wait(cost, now));
-        if wait.is_zero() { Ok(()) } else { Err(Some(now.checked_add(wait).unwrap_or(now + LONGEST_HOLD))) }
+        if wait.is_zero() { Ok(()) } else { Err(Some(now.checked_add(wait).unwrap_or(now + MAX_CLOSURE_TIME))) }
     }
 
     /// Records the start of a request.
@@ -189,7 +189,7 @@ impl AddressLimits {
         if begun < self.opened {
             return None; // it started before the address was closed
         }
-        self.holds = 0;
+        self.closures = 0;
         let freed = self.circuit_breaker.answer();
         (freed.is_some() | std::mem::take(&mut self.was_reported)).then_some(AddressChange::Back)
     }
@@ -201,7 +201,7 @@ impl AddressLimits {
         asked: Option<Duration>,
         now: Instant,
     ) -> (Reaction, Option<AddressChange>) {
-        let wait = asked.unwrap_or(Duration::from_secs(1)).min(LONGEST_HOLD);
+        let wait = asked.unwrap_or(Duration::from_secs(1)).min(MAX_CLOSURE_TIME);
         if start.is_probe {
             self.opened = now;
             return match self.circuit_breaker.park_on(now, asked) {
@@ -216,8 +216,8 @@ impl AddressLimits {
             RateDecision::RateLimiter => return (Reaction::Nothing, None),
             RateDecision::Closed => self.concurrency.refuse(now),
         }
-        self.holds += 1;
-        if self.holds >= MOST_HOLDS {
+        self.closures += 1;
+        if self.closures >= MAX_CLOSURES {
             self.opened = now;
             return match self.circuit_breaker.park(now, asked) {
                 Change::Parked(wait) => (Reaction::Queue, Some(AddressChange::Saturated(wait))),
@@ -225,7 +225,7 @@ impl AddressLimits {
             };
         }
         self.opened = now + wait;
-        self.was_reported = wait >= WORTH_TELLING;
+        self.was_reported = wait >= MIN_REPORTED_WAIT;
         (Reaction::Queue, self.was_reported.then_some(AddressChange::Saturated(wait)))
     }
 
@@ -258,11 +258,11 @@ impl AddressLimits {
         }
         if let Some((remaining, reset)) = quota.tokens.filter(|(_, reset)| !reset.is_zero()) {
             let rate = remaining.max(1.0) / reset.as_secs_f64();
-            if self.tokens.is_none() && rate < WORTH_WEIGHING {
+            if self.tokens.is_none() && rate < MAX_WEIGHED_RATE {
                 self.tokens = Some(Tokens { bucket: Bucket::new(rate, now), configured: None, from_headers: None });
             }
             if let Some(tokens) = &mut self.tokens {
-                tokens.from_headers = Some((rate, now + reset.min(LONGEST_HOLD)));
+                tokens.from_headers = Some((rate, now + reset.min(MAX_CLOSURE_TIME)));
             }
         }
     }

@@ -23,7 +23,7 @@ const SLOW_PAUSE: f64 = 60.0;
 /// A rate that has grown by less than this factor counts as unchanged.
 const GROWN: f64 = 1.003;
 /// Requests needed to assess a step back: this many seconds' worth, and at least this number.
-const LEAST_HEARD: (f64, f64) = (0.07, 6.0);
+const MIN_COUNTED: (f64, f64) = (0.07, 6.0);
 /// Fraction of rejections above which they are not random.
 const DENSE: f64 = 0.25;
 /// After this many steps back without effect, the rejections are considered random.
@@ -102,14 +102,14 @@ impl LearnedRate {
 
     /// Records a rejection. Returns whether it justifies a step back: the first one of a newly learned rate that has
     /// grown does.
-    pub(crate) fn refuse(&mut self, are_chance: bool, now: Instant) -> bool {
+    pub(crate) fn refuse(&mut self, are_random: bool, now: Instant) -> bool {
         self.refused += 1;
         let is_due = self.crept.is_none_or(|crept| now.saturating_duration_since(crept) >= SECOND);
-        if self.sureness > 0 && !are_chance && is_due {
+        if self.sureness > 0 && !are_random && is_due {
             self.rate *= 1.0 - CREEP;
             self.crept = Some(now);
         }
-        self.sureness == 0 && !are_chance && self.has_grown()
+        self.sureness == 0 && !are_random && self.has_grown()
     }
 
     fn has_grown(&self) -> bool {
@@ -130,8 +130,8 @@ impl LearnedRate {
         rejections: &RejectionWindow,
         now: Instant,
     ) -> Step {
-        let heard = to_f64(rejections.heard(number));
-        let let_in = 1.0 - to_f64(self.refused) / heard;
+        let counted_requests = to_f64(rejections.counted_requests(number));
+        let let_in = 1.0 - to_f64(self.refused) / counted_requests;
         if let_in < CLOSED {
             // Either the server's counter is still full for a moment, or it does not count by the second.
             let is_soon = self.stepped.is_some_and(|at| now.saturating_duration_since(at) < SECOND);
@@ -148,8 +148,8 @@ impl LearnedRate {
         } else if let Some(at) = self.stepped.filter(|_| self.breath > BREATH) {
             // The address also closed right after the last step: the rate accepted in between is the limit.
             let seconds = now.saturating_duration_since(at).as_secs_f64().max(1.0);
-            ((heard * let_in / seconds).clamp(self.rate * DEEP, self.rate * SHADE), 1)
-        } else if heard < LEAST_HEARD.1.max(self.rate * LEAST_HEARD.0) {
+            ((counted_requests * let_in / seconds).clamp(self.rate * DEEP, self.rate * SHADE), 1)
+        } else if counted_requests < MIN_COUNTED.1.max(self.rate * MIN_COUNTED.0) {
             return Step::None;
         } else {
             let sureness = if let_in < DEEP { 1 } else { self.sureness };
@@ -171,7 +171,7 @@ impl LearnedRate {
     /// Grows the rate over a period in which it was fully used.
     pub(crate) fn grow(&mut self, passed: Duration, rejections: &RejectionWindow, now: Instant) {
         let pause = match self.sureness {
-            _ if rejections.are_chance() => Duration::ZERO,
+            _ if rejections.are_random() => Duration::ZERO,
             0 => PAUSE[0],
             sureness => PAUSE[sureness].max(Duration::from_secs_f64(SLOW_PAUSE / self.rate)),
         };

@@ -125,7 +125,7 @@ impl RateLimiter {
 
     /// Returns when a request may start, or `None` if it may start now.
     pub(crate) fn wait(&mut self, now: Instant, is_idle: bool) -> Option<Instant> {
-        self.pass(now, is_idle);
+        self.advance(now, is_idle);
         if let Some(until) = self.held {
             return Some(until);
         }
@@ -149,15 +149,15 @@ impl RateLimiter {
             Some(before) if number < self.window.first => before.refused += 1,
             _ => self.window.refused += 1,
         }
-        if self.is_held(now) || !self.rejections.is_news(number) {
+        if self.is_held(now) || !self.rejections.is_relevant(number) {
             return RateDecision::RateLimiter;
         }
         let quiet = self.rejections.last;
-        self.rejections.take(number, self.rate(now), now);
-        let are_chance = self.rejections.are_chance();
+        self.rejections.record(number, self.rate(now), now);
+        let are_random = self.rejections.are_random();
         let is_enough = if let Some(limit) = &mut self.learned {
-            let doubt = if are_chance { EvidenceLevel::Much } else { EvidenceLevel::Little };
-            limit.refuse(are_chance, now) || self.rejections.are_many() || self.rejections.are_a_streak(doubt)
+            let doubt = if are_random { EvidenceLevel::Much } else { EvidenceLevel::Little };
+            limit.refuse(are_random, now) || self.rejections.are_many() || self.rejections.are_a_streak(doubt)
         } else {
             if self.begun <= FEW {
                 self.ramp = self.ramp.min(CAREFUL);
@@ -178,7 +178,7 @@ impl RateLimiter {
             Step::None => return RateDecision::RateLimiter,
             Step::Back => self.settle(now + SETTLING),
             Step::InVain => {
-                self.rejections.put_up_with_more();
+                self.rejections.tolerate_more();
                 self.settle(now + SETTLING);
             }
             Step::Breath(breath) if breath < wait => {
@@ -221,7 +221,7 @@ impl RateLimiter {
     }
 
     /// Advances the time.
-    fn pass(&mut self, now: Instant, is_idle: bool) {
+    fn advance(&mut self, now: Instant, is_idle: bool) {
         if let Some(until) = self.held {
             if now < until {
                 return;
@@ -233,7 +233,7 @@ impl RateLimiter {
             self.bucket.empty(now);
             self.bucket.spend(-1.0);
         }
-        self.rejections.pass(self.begun, now);
+        self.rejections.advance(self.begun, now);
         let passed = self.bucket.age(now);
         if passed.is_zero() {
             return;
@@ -375,19 +375,19 @@ mod tests {
         }
     }
 
-    /// Sends requests as fast as the limiter allows; rejections are reported `heard` later. Returns (accepted,
+    /// Sends requests as fast as the limiter allows; rejections are reported `report_delay` later. Returns (accepted,
     /// rejected).
     fn play(
         rate_limiter: &mut RateLimiter,
         server: &mut Server,
         from: Instant,
         time: Duration,
-        heard: Duration,
+        report_delay: Duration,
     ) -> (u64, u64) {
         let (mut now, mut counts) = (from, (0, 0));
         let mut report_due: std::collections::VecDeque<(u64, Instant)> = std::collections::VecDeque::new();
         while now < from + time {
-            while report_due.front().is_some_and(|(_, begun)| *begun + heard <= now) {
+            while report_due.front().is_some_and(|(_, begun)| *begun + report_delay <= now) {
                 let (number, begun) = report_due.pop_front().expect("just seen");
                 rate_limiter.refuse(number, begun, SECOND, now);
             }
@@ -409,17 +409,18 @@ mod tests {
     #[test]
     fn an_unknown_limit_is_used_and_hardly_exceeded() {
         for counts in [Counts::Windows, Counts::Clock, Counts::Sliding, Counts::Bucket(1.0), Counts::Bucket(0.2)] {
-            for (most, heard) in
+            for (most, report_delay) in
                 [(20_u32, 2), (20, 10), (100, 2), (100, 20), (300, 2), (300, 50), (1000, 5), (1000, 20)]
             {
                 let now = Instant::now();
                 let mut rate_limiter = RateLimiter::new(None, now);
                 let mut server = Server::new(counts, f64::from(most), now);
-                let heard = Duration::from_millis(heard);
-                let (let_in, refused) = play(&mut rate_limiter, &mut server, now, Duration::from_mins(1), heard);
+                let report_delay = Duration::from_millis(report_delay);
+                let (let_in, refused) = play(&mut rate_limiter, &mut server, now, Duration::from_mins(1), report_delay);
                 let all = u64::from(most) * 60;
-                let summary =
-                    format!("{counts:?}, {most} a second, {heard:?}: {let_in} of {all} let in, {refused} refused");
+                let summary = format!(
+                    "{counts:?}, {most} a second, {report_delay:?}: {let_in} of {all} let in, {refused} refused"
+                );
                 // A small bucket looks like a lower limit at first.
                 let least = if counts == Counts::Bucket(0.2) && most == 20 { 90 } else { 95 };
                 assert!(let_in * 100 >= all * least && refused * 100 < (let_in + refused) * 2, "{summary}");

@@ -64,22 +64,22 @@ impl RejectionWindow {
     }
 
     /// Whether the rejection of a request counts.
-    pub(crate) const fn is_news(&self, number: u64) -> bool {
+    pub(crate) const fn is_relevant(&self, number: u64) -> bool {
         number >= self.fresh
     }
 
     /// Returns the number of requests whose rejections count, up to this one.
-    pub(crate) const fn heard(&self, number: u64) -> u64 {
+    pub(crate) const fn counted_requests(&self, number: u64) -> u64 {
         number.saturating_sub(self.fresh) + 1
     }
 
     /// Whether rejections are known to be random.
-    pub(crate) const fn are_chance(&self) -> bool {
+    pub(crate) const fn are_random(&self) -> bool {
         self.span < LONGEST_SPAN
     }
 
     /// Records a rejection that counts, at a rate in requests per second.
-    pub(crate) fn take(&mut self, number: u64, rate: f64, now: Instant) {
+    pub(crate) fn record(&mut self, number: u64, rate: f64, now: Instant) {
         let longest = LONGEST_STREAK.max(Duration::from_secs_f64(SLOW_STREAK / rate.max(0.1)));
         let row = self.row.filter(|row| now.saturating_duration_since(row.since) <= longest);
         let row = row.unwrap_or(Streak { since: now, first: number, last: number, count: 0 });
@@ -100,16 +100,16 @@ impl RejectionWindow {
 
     /// Whether there were too many rejections recently for an established rate.
     pub(crate) fn are_many(&self) -> bool {
-        self.among().is_some_and(|among| among <= self.span)
+        self.latest_span().is_some_and(|latest_span| latest_span <= self.span)
     }
 
     /// Returns the recent fraction of rejections; 1 if there are too few to count.
     pub(crate) fn share(&self) -> f64 {
-        to_f64(MOST as u64) / to_f64(self.among().unwrap_or(MOST as u64))
+        to_f64(MOST as u64) / to_f64(self.latest_span().unwrap_or(MOST as u64))
     }
 
     /// Returns the number of requests among which the last rejections occurred.
-    fn among(&self) -> Option<u64> {
+    fn latest_span(&self) -> Option<u64> {
         let (mut first, mut last) = (u64::MAX, 0);
         for number in self.latest {
             (first, last) = (first.min(number?), last.max(number?));
@@ -118,7 +118,7 @@ impl RejectionWindow {
     }
 
     /// Tolerates more rejections, after a lower rate had no effect on them.
-    pub(crate) fn put_up_with_more(&mut self) {
+    pub(crate) fn tolerate_more(&mut self) {
         self.span = (self.span / 2).max(SHORTEST_SPAN);
     }
 
@@ -128,7 +128,7 @@ impl RejectionWindow {
     }
 
     /// Advances the time; `begun` is the number of the next request.
-    pub(crate) fn pass(&mut self, begun: u64, now: Instant) {
+    pub(crate) fn advance(&mut self, begun: u64, now: Instant) {
         if self.settles.is_some_and(|until| until <= now) {
             (self.settles, self.fresh) = (None, begun);
         }
@@ -157,7 +157,7 @@ mod tests {
     fn rejections(numbers: impl IntoIterator<Item = u64>) -> RejectionWindow {
         let (now, mut rejections) = (Instant::now(), RejectionWindow::new());
         for number in numbers {
-            rejections.take(number, 1000.0, now + Duration::from_millis(number));
+            rejections.record(number, 1000.0, now + Duration::from_millis(number));
         }
         rejections
     }
@@ -168,8 +168,8 @@ mod tests {
         assert!(!rejections([7, 8, 9]).are_a_streak(EvidenceLevel::Some));
         assert!(rejections([7, 8, 10, 9, 11]).are_a_streak(EvidenceLevel::Some));
         // Of sixty rejections, every other one has been reported so far.
-        let heard = (0..60).map(|n| n * 37 % 61).filter(|n| n % 2 == 0);
-        assert!(rejections(heard).are_a_streak(EvidenceLevel::Much));
+        let reported = (0..60).map(|n| n * 37 % 61).filter(|n| n % 2 == 0);
+        assert!(rejections(reported).are_a_streak(EvidenceLevel::Much));
         // One of fifty, over a long time.
         assert!(!rejections((0..100).map(|n| n * 50)).are_a_streak(EvidenceLevel::Little));
         assert!(!rejections([7, 8]).are_a_streak(EvidenceLevel::Little));
@@ -180,15 +180,15 @@ mod tests {
     fn three_percent_rejections_are_too_many_unless_random() {
         let mut rejections = rejections([10, 40, 70]);
         assert!(rejections.are_many() && (0.04..0.06).contains(&rejections.share()));
-        rejections.put_up_with_more();
-        assert!(!rejections.are_many() && rejections.are_chance());
+        rejections.tolerate_more();
+        assert!(!rejections.are_many() && rejections.are_random());
         let now = Instant::now() + Duration::from_mins(1);
-        rejections.pass(1000, now);
-        assert!(!rejections.are_chance(), "they are too long ago");
+        rejections.advance(1000, now);
+        assert!(!rejections.are_random(), "they are too long ago");
         rejections.settle(now + Duration::from_secs(1));
-        assert!(!rejections.is_news(1000) && !rejections.are_many());
-        rejections.pass(1001, now + Duration::from_secs(1));
-        assert!(!rejections.is_news(1000) && rejections.is_news(1001));
-        assert_eq!(rejections.heard(1003), 3);
+        assert!(!rejections.is_relevant(1000) && !rejections.are_many());
+        rejections.advance(1001, now + Duration::from_secs(1));
+        assert!(!rejections.is_relevant(1000) && rejections.is_relevant(1001));
+        assert_eq!(rejections.counted_requests(1003), 3);
     }
 }

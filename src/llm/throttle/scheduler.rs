@@ -77,7 +77,7 @@ impl Scheduler {
     }
 
     /// Returns the queue position of a new call.
-    pub(crate) fn place(&self, has_begun: bool) -> QueuePosition {
+    pub(crate) fn new_position(&self, has_begun: bool) -> QueuePosition {
         let mut state = self.state();
         state.arrived += 1;
         QueuePosition { is_new: !has_begun, arrived: state.arrived }
@@ -94,22 +94,22 @@ impl Scheduler {
     }
 
     /// Waits until a request with this many tokens may start.
-    pub(crate) async fn enter(&self, place: QueuePosition, tokens: u32) -> Permit<'_> {
+    pub(crate) async fn enter(&self, position: QueuePosition, tokens: u32) -> Permit<'_> {
         let cost = f64::from(tokens);
         {
             let mut state = self.state();
             if state.queue.is_empty()
-                && let Ok(start) = state.take(self.most, cost)
+                && let Ok(start) = state.start_request(self.most, cost)
             {
                 return Permit { scheduler: self, start, cost, used: None };
             }
         }
-        let waiter = Waiter::new(self, place);
+        let waiter = Waiter::new(self, position);
         loop {
             let (permit, until) = {
                 let mut state = self.state();
-                if state.queue.first_key_value().is_some_and(|(first, _)| *first == place) {
-                    match state.take(self.most, cost) {
+                if state.queue.first_key_value().is_some_and(|(first, _)| *first == position) {
+                    match state.start_request(self.most, cost) {
                         Ok(start) => (Some(Permit { scheduler: self, start, cost, used: None }), None),
                         Err(until) => (None, until),
                     }
@@ -137,7 +137,7 @@ impl Scheduler {
 
 impl State {
     /// Reserves a slot at the least busy address that accepts a request, or returns when to try again.
-    fn take(&mut self, most: usize, cost: f64) -> Result<Start, Option<Instant>> {
+    fn start_request(&mut self, most: usize, cost: f64) -> Result<Start, Option<Instant>> {
         if self.in_flight >= most {
             return Err(None);
         }
@@ -214,7 +214,7 @@ impl Permit<'_> {
         let may_park = state.has_answered || !is_only || end == RequestEnd::TimedOut;
         state.has_answered |= !matches!(end, RequestEnd::Failed(_) | RequestEnd::TimedOut);
         let (address, now) = (&mut state.addresses[self.start.address], Instant::now());
-        let (mut then, change) = match end {
+        let (mut reaction, change) = match end {
             RequestEnd::Answered => (Reaction::Nothing, address.answer(self.start.begun, now)),
             RequestEnd::Refused(asked) => address.refuse(self.start, asked, now),
             RequestEnd::Failed(asked) => address.fail(self.start.is_probe, asked, may_park, now),
@@ -223,11 +223,11 @@ impl Permit<'_> {
         let is_unreached = change.is_none() && is_first && end != RequestEnd::Answered;
         address.was_reported |= is_unreached;
         let change = if is_unreached { Some(AddressChange::Unreached) } else { change };
-        if then == Reaction::GiveUp && !state.addresses.iter().all(AddressLimits::is_parked) {
-            then = Reaction::Queue;
+        if reaction == Reaction::GiveUp && !state.addresses.iter().all(AddressLimits::is_parked) {
+            reaction = Reaction::Queue;
         }
         let waiting = state.queue.len() + usize::from(end != RequestEnd::Answered);
-        (then, change.map(|change| AddressEvent { address: self.start.address, change, waiting }))
+        (reaction, change.map(|change| AddressEvent { address: self.start.address, change, waiting }))
     }
 }
 
@@ -244,22 +244,22 @@ impl Drop for Permit<'_> {
 /// A call in the queue.
 struct Waiter<'a> {
     scheduler: &'a Scheduler,
-    place: QueuePosition,
+    position: QueuePosition,
     notify: Arc<Notify>,
 }
 
 impl<'a> Waiter<'a> {
-    fn new(scheduler: &'a Scheduler, place: QueuePosition) -> Self {
+    fn new(scheduler: &'a Scheduler, position: QueuePosition) -> Self {
         let notify = Arc::new(Notify::new());
-        scheduler.state().queue.insert(place, Arc::clone(&notify));
-        Self { scheduler, place, notify }
+        scheduler.state().queue.insert(position, Arc::clone(&notify));
+        Self { scheduler, position, notify }
     }
 }
 
 impl Drop for Waiter<'_> {
     fn drop(&mut self) {
         let mut state = self.scheduler.state();
-        state.queue.remove(&self.place);
+        state.queue.remove(&self.position);
         state.wake();
     }
 }
@@ -276,7 +276,7 @@ mod tests {
 
     /// Starts a new call without tokens.
     async fn enter(scheduler: &Scheduler) -> Permit<'_> {
-        scheduler.enter(scheduler.place(false), 0).await
+        scheduler.enter(scheduler.new_position(false), 0).await
     }
 
     /// Starts a new call if that is possible now.
@@ -307,20 +307,24 @@ mod tests {
     async fn work_in_progress_goes_first_then_by_arrival() {
         let scheduler = scheduler(1, 1);
         let only = enter(&scheduler).await;
-        let gone = Mutex::new(Vec::new());
-        let go = async |name: &str, place: QueuePosition| {
-            let permit = scheduler.enter(place, 0).await;
-            gone.lock().unwrap().push(name.to_owned());
+        let finished = Mutex::new(Vec::new());
+        let go = async |name: &str, position: QueuePosition| {
+            let permit = scheduler.enter(position, 0).await;
+            finished.lock().unwrap().push(name.to_owned());
             permit.end(RequestEnd::Answered, 0);
         };
-        let (new, later, begun, again) =
-            (scheduler.place(false), scheduler.place(false), scheduler.place(true), scheduler.place(false));
+        let (new, later, begun, again) = (
+            scheduler.new_position(false),
+            scheduler.new_position(false),
+            scheduler.new_position(true),
+            scheduler.new_position(false),
+        );
         let free = async {
             tokio::task::yield_now().await;
             only.end(RequestEnd::Answered, 0);
         };
         tokio::join!(go("later", later), go("new", new), go("begun", begun), go("tried again", again.begun()), free,);
-        assert_eq!(*gone.lock().unwrap(), ["begun", "tried again", "new", "later"]);
+        assert_eq!(*finished.lock().unwrap(), ["begun", "tried again", "new", "later"]);
     }
 
     #[tokio::test(start_paused = true)]
@@ -344,8 +348,8 @@ mod tests {
     async fn a_cancelled_waiter_blocks_no_other() {
         let scheduler = scheduler(1, 1);
         let only = enter(&scheduler).await;
-        let place = scheduler.place(true);
-        let waits = tokio::time::timeout(Duration::from_secs(1), scheduler.enter(place, 0)).await;
+        let position = scheduler.new_position(true);
+        let waits = tokio::time::timeout(Duration::from_secs(1), scheduler.enter(position, 0)).await;
         assert!(waits.is_err() && scheduler.state().queue.is_empty());
         drop(only);
         assert!(try_enter(&scheduler).await.is_some());
@@ -360,12 +364,12 @@ mod tests {
         let begun = Instant::now();
         for _ in 0..10 {
             // Half of the estimated tokens are returned.
-            scheduler.enter(scheduler.place(false), 2000).await.end(RequestEnd::Answered, 1000);
+            scheduler.enter(scheduler.new_position(false), 2000).await.end(RequestEnd::Answered, 1000);
         }
         assert!((8.0..11.0).contains(&seconds(begun)), "{}", seconds(begun));
         let begun = Instant::now();
         for _ in 0..5 {
-            scheduler.enter(scheduler.place(false), 1000).await.end(RequestEnd::Failed(None), 0);
+            scheduler.enter(scheduler.new_position(false), 1000).await.end(RequestEnd::Failed(None), 0);
         }
         assert!(seconds(begun) < 2.0, "failed requests use no tokens: {}", seconds(begun));
     }
@@ -382,9 +386,9 @@ mod tests {
         }
         let begun = Instant::now();
         for (n, permit) in permits.into_iter().enumerate() {
-            let (then, event) = permit.end(RequestEnd::Refused(Some(Duration::from_secs(1))), 0);
+            let (reaction, event) = permit.end(RequestEnd::Refused(Some(Duration::from_secs(1))), 0);
             let expected = if n < 2 { Reaction::Nothing } else { Reaction::Queue };
-            assert_eq!((then, event), (expected, None), "up to two rejections count as random");
+            assert_eq!((reaction, event), (expected, None), "up to two rejections count as random");
         }
         enter(&scheduler).await.end(RequestEnd::Answered, 0);
         assert!((0.99..1.1).contains(&seconds(begun)), "{}", seconds(begun));
@@ -394,8 +398,8 @@ mod tests {
         }
         assert!((1.9..2.2).contains(&seconds(begun)), "{}", seconds(begun));
         // A single rejection neither closes the address nor lowers the rate.
-        let (then, event) = enter(&scheduler).await.end(RequestEnd::Refused(Some(Duration::from_secs(1))), 0);
-        assert_eq!((then, event), (Reaction::Nothing, None));
+        let (reaction, event) = enter(&scheduler).await.end(RequestEnd::Refused(Some(Duration::from_secs(1))), 0);
+        assert_eq!((reaction, event), (Reaction::Nothing, None));
         let refused = Instant::now();
         enter(&scheduler).await.end(RequestEnd::Answered, 0);
         assert!(seconds(refused) < 0.2);
@@ -438,9 +442,9 @@ mod tests {
     async fn long_waits_and_their_end_are_reported() {
         let scheduler = scheduler(1, 50);
         let minute = Duration::from_mins(1);
-        let (then, event) = enter(&scheduler).await.end(RequestEnd::Refused(Some(Duration::from_hours(1))), 0);
+        let (reaction, event) = enter(&scheduler).await.end(RequestEnd::Refused(Some(Duration::from_hours(1))), 0);
         let saturated = AddressEvent { address: 0, change: AddressChange::Saturated(minute), waiting: 1 };
-        assert_eq!((then, event), (Reaction::Queue, Some(saturated)));
+        assert_eq!((reaction, event), (Reaction::Queue, Some(saturated)));
         let begun = Instant::now();
         let (_, event) = enter(&scheduler).await.end(RequestEnd::Answered, 0);
         assert_eq!(event.map(|event| event.change), Some(AddressChange::Back));
@@ -549,7 +553,7 @@ mod tests {
         permit.end(RequestEnd::Answered, 0);
         let begun = Instant::now();
         for _ in 0..6 {
-            scheduler.enter(scheduler.place(false), 100).await.end(RequestEnd::Answered, 100);
+            scheduler.enter(scheduler.new_position(false), 100).await.end(RequestEnd::Answered, 100);
         }
         assert!((4.0..6.5).contains(&seconds(begun)), "{}", seconds(begun));
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// Shortest stall that is reported.
-pub(crate) const WORTH_TELLING: Duration = Duration::from_secs(30);
+pub(crate) const MIN_REPORTED_STALL: Duration = Duration::from_secs(30);
 /// A stall is reported when it lasts this many times as long as the slowest answer so far.
 const SLOWER: u32 = 3;
 
@@ -43,7 +43,7 @@ impl StallDetector {
     /// Returns the duration of the stall if it is to be reported: at first, and whenever it has doubled.
     pub(crate) fn report_due(&mut self, now: Instant) -> Option<Duration> {
         let stall = now.saturating_duration_since(self.since);
-        let worth = WORTH_TELLING.max(self.slowest * SLOWER).max(self.reported * 2);
+        let worth = MIN_REPORTED_STALL.max(self.slowest * SLOWER).max(self.reported * 2);
         (stall >= worth).then(|| {
             self.reported = stall;
             stall

@@ -2,7 +2,7 @@
 
 /// Class of a character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum CharClass {
     Letter,
     Digit,
     Mark,
@@ -14,20 +14,20 @@ pub(crate) enum Kind {
 }
 
 /// Returns the class of a character.
-pub(crate) const fn kind(c: char) -> Kind {
+pub(crate) const fn char_class(c: char) -> CharClass {
     match c {
-        'a'..='z' | 'A'..='Z' | '\u{c0}'..='\u{24f}' => Kind::Letter,
-        ' ' | '\t' | '\u{a0}' | '\u{3000}' => Kind::Blank,
-        '\n' | '\r' => Kind::Line,
-        '0'..='9' => Kind::Digit,
-        '\u{4e00}'..='\u{9fff}' if is_traditional(c as u32) => Kind::Traditional,
-        '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}' => Kind::Han,
+        'a'..='z' | 'A'..='Z' | '\u{c0}'..='\u{24f}' => CharClass::Letter,
+        ' ' | '\t' | '\u{a0}' | '\u{3000}' => CharClass::Blank,
+        '\n' | '\r' => CharClass::Line,
+        '0'..='9' => CharClass::Digit,
+        '\u{4e00}'..='\u{9fff}' if is_traditional(c as u32) => CharClass::Traditional,
+        '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}' => CharClass::Han,
         '\0'..='\u{bf}'
         | '\u{2010}'..='\u{205e}'
         | '\u{3001}'..='\u{303f}'
         | '\u{ff01}'..='\u{ff0f}'
-        | '\u{ff1a}'..='\u{ff20}' => Kind::Mark,
-        _ => Kind::Other,
+        | '\u{ff1a}'..='\u{ff20}' => CharClass::Mark,
+        _ => CharClass::Other,
     }
 }
 

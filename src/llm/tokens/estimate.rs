@@ -2,7 +2,7 @@
 //!
 //! The weights were fitted to `o200k_base` on public-domain novels in English, simplified and traditional Chinese.
 
-use super::char_class::{COMMON, Kind, is_traditional, kind, point};
+use super::char_class::{COMMON, CharClass, char_class, is_traditional, point};
 
 /// Weights in fractions of a token.
 mod weight {
@@ -49,13 +49,17 @@ pub(crate) struct Estimate {
     /// In units of [`weight::TOKEN`].
     sum: u64,
     /// Character classes at the start and end.
-    ends: Option<(Kind, Kind)>,
+    ends: Option<(CharClass, CharClass)>,
 }
 
 impl Estimate {
     /// Estimates the tokens of a text.
     pub(crate) fn of(text: &str) -> Self {
-        let ends = text.chars().next().zip(text.chars().next_back()).map(|(first, last)| (kind(first), kind(last)));
+        let ends = text
+            .chars()
+            .next()
+            .zip(text.chars().next_back())
+            .map(|(first, last)| (char_class(first), char_class(last)));
         Self { sum: weigh(text), ends }
     }
 
@@ -70,11 +74,11 @@ impl Estimate {
             return Some(if self.ends.is_some() { self } else { next });
         };
         let saved = match (before, after) {
-            (Kind::Letter, Kind::Letter) | (Kind::Digit, Kind::Digit) => return None,
-            (Kind::Mark, Kind::Mark) => weight::MARK - weight::FURTHER_MARK,
-            (Kind::Mark | Kind::Line, Kind::Line) => weight::LINE,
-            (Kind::Line, Kind::Blank) => 0,
-            (_, Kind::Blank) => weight::INDENT,
+            (CharClass::Letter, CharClass::Letter) | (CharClass::Digit, CharClass::Digit) => return None,
+            (CharClass::Mark, CharClass::Mark) => weight::MARK - weight::FURTHER_MARK,
+            (CharClass::Mark | CharClass::Line, CharClass::Line) => weight::LINE,
+            (CharClass::Line, CharClass::Blank) => 0,
+            (_, CharClass::Blank) => weight::INDENT,
             _ => 0,
         };
         Some(Self { sum: self.sum + next.sum - saved, ends: Some((first, last)) })
@@ -86,14 +90,14 @@ impl Estimate {
 fn weigh(text: &str) -> u64 {
     let (bytes, mut at) = (text.as_bytes(), 0);
     let (mut sum, mut block) = (0, Block::new());
-    if text.chars().next().is_some_and(|c| kind(c) == Kind::Blank) {
+    if text.chars().next().is_some_and(|c| char_class(c) == CharClass::Blank) {
         sum += weight::INDENT;
     }
     while let Some(&byte) = bytes.get(at) {
         if byte.is_ascii_digit() {
             let digits = bytes[at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
             sum += digits.div_ceil(3) as u64 * weight::DIGITS;
-            block.push(Kind::Digit);
+            block.push(CharClass::Digit);
             at += digits;
         } else if byte.is_ascii() {
             at += block.fill(&bytes[at..]);
@@ -103,16 +107,16 @@ fn weigh(text: &str) -> u64 {
                 sum += weight::HAN + u64::from(traditional) * (weight::TRADITIONAL - weight::HAN);
                 at += 3;
             }
-            block.push(Kind::Han);
+            block.push(CharClass::Han);
         } else {
             let Some(c) = text[at..].chars().next() else { break };
-            let kind = kind(c);
-            sum += match kind {
-                Kind::Han => weight::HAN,
-                Kind::Other => weight::OTHER,
+            let char_class = char_class(c);
+            sum += match char_class {
+                CharClass::Han => weight::HAN,
+                CharClass::Other => weight::OTHER,
                 _ => 0,
             };
-            block.push(kind);
+            block.push(char_class);
             at += c.len_utf8();
         }
     }
@@ -120,10 +124,10 @@ fn weigh(text: &str) -> u64 {
 }
 
 /// Number of characters in a block.
-const SIGNS: usize = 64;
+const BLOCK_CHARS: usize = 64;
 
 /// Character class, one bit each; 0 for characters whose weight does not depend on their neighbors.
-mod sign {
+mod class_bit {
     pub(crate) const LETTER: u8 = 1;
     pub(crate) const CAPITAL: u8 = 2;
     pub(crate) const MARK: u8 = 4;
@@ -131,88 +135,88 @@ mod sign {
     pub(crate) const BLANK: u8 = 16;
 }
 
-const fn sign(kind: Kind) -> u8 {
-    match kind {
-        Kind::Letter => sign::LETTER,
-        Kind::Mark => sign::MARK,
-        Kind::Line => sign::LINE,
-        Kind::Blank => sign::BLANK,
-        Kind::Digit | Kind::Han | Kind::Traditional | Kind::Other => 0,
+const fn class_bit(char_class: CharClass) -> u8 {
+    match char_class {
+        CharClass::Letter => class_bit::LETTER,
+        CharClass::Mark => class_bit::MARK,
+        CharClass::Line => class_bit::LINE,
+        CharClass::Blank => class_bit::BLANK,
+        CharClass::Digit | CharClass::Han | CharClass::Traditional | CharClass::Other => 0,
     }
 }
 
 /// Classes of the first 128 characters except digits, which most English text consists of.
 static ASCII: [u8; 128] = {
-    let (mut signs, mut at) = ([0; 128], 0_u8);
+    let (mut classes, mut at) = ([0; 128], 0_u8);
     while at < 128 {
-        let capital = if at.is_ascii_uppercase() { sign::CAPITAL } else { 0 };
-        signs[at as usize] = sign(kind(at as char)) | capital;
+        let capital = if at.is_ascii_uppercase() { class_bit::CAPITAL } else { 0 };
+        classes[at as usize] = class_bit(char_class(at as char)) | capital;
         at += 1;
     }
-    signs
+    classes
 };
 
 /// Set of positions in a block, one bit each, with the set of the block before.
 #[derive(Clone, Copy, Default)]
-struct Places {
+struct PositionSet {
     now: u64,
     before: u64,
 }
 
-impl Places {
+impl PositionSet {
     /// Moves on to the set of the next block.
     const fn next(&mut self, now: u64) {
         *self = Self { now, before: self.now };
     }
 
     /// Returns the positions this many places after those of the set.
-    const fn behind(self, by: u32) -> u64 {
+    const fn shifted(self, by: u32) -> u64 {
         self.now << by | self.before >> (u64::BITS - by)
     }
 }
 
 /// Characters waiting to be weighed, and the state of those before.
 struct Block {
-    signs: [u8; SIGNS],
+    classes: [u8; BLOCK_CHARS],
     filled: usize,
-    letters: Places,
+    letters: PositionSet,
     /// Letters preceded by one letter, and by three.
-    second: Places,
-    fourth: Places,
+    second: PositionSet,
+    fourth: PositionSet,
     /// Capitals preceded only by capitals in their words.
-    loud: Places,
-    marks: Places,
-    lines: Places,
+    uppercase: PositionSet,
+    marks: PositionSet,
+    lines: PositionSet,
     sum: u64,
 }
 
 impl Block {
     fn new() -> Self {
-        let none = Places::default();
+        let none = PositionSet::default();
         Self {
-            signs: [0; SIGNS],
+            classes: [0; BLOCK_CHARS],
             filled: 0,
             letters: none,
             second: none,
             fourth: none,
-            loud: none,
+            uppercase: none,
             marks: none,
             lines: none,
             sum: 0,
         }
     }
 
-    fn push(&mut self, kind: Kind) {
-        self.signs[self.filled] = sign(kind);
+    fn push(&mut self, char_class: CharClass) {
+        self.classes[self.filled] = class_bit(char_class);
         self.filled += 1;
-        if self.filled == SIGNS {
+        if self.filled == BLOCK_CHARS {
             self.weigh();
         }
     }
 
     /// Takes the leading ASCII characters of a text, up to a digit or a full block; returns their number.
     fn fill(&mut self, bytes: &[u8]) -> usize {
-        let free = &mut self.signs[self.filled..];
+        let free = &mut self.classes[self.filled..];
         let mut count = 0;
         for (free, &byte) in free.iter_mut().zip(bytes) {
             if !byte.is_ascii() || byte.is_ascii_digit() {
@@ -222,7 +226,7 @@ impl Block {
             count += 1;
         }
         self.filled += count;
-        if self.filled == SIGNS {
+        if self.filled == BLOCK_CHARS {
             self.weigh();
         }
         count
@@ -235,27 +239,27 @@ impl Block {
         self.letters.next(letters);
         self.marks.next(marks);
         self.lines.next(lines);
-        let words = letters & !self.letters.behind(1);
-        self.second.next(letters & self.letters.behind(1));
-        self.fourth.next(self.second.now & self.second.behind(2));
-        let beyond_short = self.fourth.now & self.fourth.behind(4);
-        let first_lines = lines & !self.lines.behind(1) & !self.marks.behind(1);
+        let words = letters & !self.letters.shifted(1);
+        self.second.next(letters & self.letters.shifted(1));
+        self.fourth.next(self.second.now & self.second.shifted(2));
+        let beyond_short = self.fourth.now & self.fourth.shifted(4);
+        let first_lines = lines & !self.lines.shifted(1) & !self.marks.shifted(1);
         self.sum += u64::from((words | marks | first_lines).count_ones()) * weight::TOKEN;
         self.sum += u64::from(beyond_short.count_ones()) * weight::LETTER;
-        self.sum -= u64::from((marks & self.marks.behind(1)).count_ones()) * (weight::MARK - weight::FURTHER_MARK);
-        self.sum += u64::from((blanks & self.lines.behind(1)).count_ones()) * weight::INDENT;
+        self.sum -= u64::from((marks & self.marks.shifted(1)).count_ones()) * (weight::MARK - weight::FURTHER_MARK);
+        self.sum += u64::from((blanks & self.lines.shifted(1)).count_ones()) * weight::INDENT;
         // The carry of the sum runs through the capitals after the first of a word, also over the end of the block.
-        let (begun, carry) = ((words & capitals), self.loud.now >> (u64::BITS - 1));
+        let (begun, carry) = ((words & capitals), self.uppercase.now >> (u64::BITS - 1));
         let (sum, over) = capitals.carrying_add(begun, carry == 1);
-        self.loud.next((sum ^ capitals ^ begun) >> 1 | u64::from(over) << (u64::BITS - 1));
-        let loud_words = !letters & self.loud.behind(1) & self.second.behind(1) & self.second.behind(2);
-        self.sum += u64::from(loud_words.count_ones()) * weight::CAPITALS;
+        self.uppercase.next((sum ^ capitals ^ begun) >> 1 | u64::from(over) << (u64::BITS - 1));
+        let uppercase_words = !letters & self.uppercase.shifted(1) & self.second.shifted(1) & self.second.shifted(2);
+        self.sum += u64::from(uppercase_words.count_ones()) * weight::CAPITALS;
     }
 
     /// Returns the positions of each class.
     fn sets(&self) -> [u64; 5] {
         let mut sets = [0; 5];
-        for (at, eight) in self.signs.as_chunks::<8>().0.iter().enumerate() {
+        for (at, eight) in self.classes.as_chunks::<8>().0.iter().enumerate() {
             let eight = u64::from_le_bytes(*eight);
             for (bit, set) in sets.iter_mut().enumerate() {
                 // The multiplication collects the lowest bits of all bytes in the highest byte.
@@ -269,7 +273,7 @@ impl Block {
     /// Weighs the rest, and returns the total weight.
     fn finish(mut self) -> u64 {
         // The end of the text ends the last word.
-        self.signs[self.filled..].fill(0);
+        self.classes[self.filled..].fill(0);
         self.weigh();
         self.sum
     }
@@ -287,7 +291,7 @@ const _: () = assert!(
 mod tests {
     use proptest::prelude::*;
 
-    use super::{Estimate, Kind, estimate_tokens, kind, weight};
+    use super::{CharClass, Estimate, char_class, estimate_tokens, weight};
 
     /// Texts of several kinds with their token counts by `o200k_base`.
     const COUNTED: &[(&str, u32)] = &[
@@ -340,30 +344,30 @@ mod tests {
     fn weigh_one_by_one(text: &str) -> u64 {
         let (mut sum, mut word, mut digits, mut before) = (0, Vec::new(), 0_u64, None);
         for c in text.chars().map(Some).chain([None]) {
-            let kind = c.map(kind);
-            if kind != Some(Kind::Letter) && !word.is_empty() {
+            let char_class = c.map(char_class);
+            if char_class != Some(CharClass::Letter) && !word.is_empty() {
                 let letters = word.len() as u64;
-                let loud = letters >= 3 && word.iter().all(char::is_ascii_uppercase);
+                let uppercase = letters >= 3 && word.iter().all(char::is_ascii_uppercase);
                 sum += weight::WORD + letters.saturating_sub(weight::SHORT) * weight::LETTER;
-                sum += if loud { weight::CAPITALS } else { 0 };
+                sum += if uppercase { weight::CAPITALS } else { 0 };
                 word.clear();
             }
-            let Some((c, kind)) = c.zip(kind) else { break };
-            word.extend((kind == Kind::Letter).then_some(c));
-            digits = if kind == Kind::Digit { digits + 1 } else { 0 };
-            sum += match kind {
-                Kind::Digit if digits % 3 == 1 => weight::DIGITS,
-                Kind::Mark if before == Some(Kind::Mark) => weight::FURTHER_MARK,
-                Kind::Mark => weight::MARK,
-                Kind::Line if matches!(before, Some(Kind::Mark | Kind::Line)) => 0,
-                Kind::Line => weight::LINE,
-                Kind::Blank if matches!(before, None | Some(Kind::Line)) => weight::INDENT,
-                Kind::Han => weight::HAN,
-                Kind::Traditional => weight::TRADITIONAL,
-                Kind::Other => weight::OTHER,
-                Kind::Blank | Kind::Letter | Kind::Digit => 0,
+            let Some((c, char_class)) = c.zip(char_class) else { break };
+            word.extend((char_class == CharClass::Letter).then_some(c));
+            digits = if char_class == CharClass::Digit { digits + 1 } else { 0 };
+            sum += match char_class {
+                CharClass::Digit if digits % 3 == 1 => weight::DIGITS,
+                CharClass::Mark if before == Some(CharClass::Mark) => weight::FURTHER_MARK,
+                CharClass::Mark => weight::MARK,
+                CharClass::Line if matches!(before, Some(CharClass::Mark | CharClass::Line)) => 0,
+                CharClass::Line => weight::LINE,
+                CharClass::Blank if matches!(before, None | Some(CharClass::Line)) => weight::INDENT,
+                CharClass::Han => weight::HAN,
+                CharClass::Traditional => weight::TRADITIONAL,
+                CharClass::Other => weight::OTHER,
+                CharClass::Blank | CharClass::Letter | CharClass::Digit => 0,
             };
-            before = Some(kind);
+            before = Some(char_class);
         }
         sum
     }
@@ -401,7 +405,7 @@ mod tests {
             if let Some(joined) = Estimate::of(&first).joined(Estimate::of(&second)) {
                 prop_assert_eq!(joined, Estimate::of(&both));
             } else {
-                let within = |c: Option<char>| c.is_some_and(|c| matches!(kind(c), Kind::Letter | Kind::Digit));
+                let within = |c: Option<char>| c.is_some_and(|c| matches!(char_class(c), CharClass::Letter | CharClass::Digit));
                 prop_assert!(within(first.chars().next_back()) && within(second.chars().next()));
             }
         }

@@ -11,16 +11,16 @@ use std::hash::{BuildHasherDefault, Hasher};
 use crate::schema::{Message, Role};
 
 /// Quarter tokens per block.
-const BLOCK: usize = 64;
+const BLOCK_QUARTERS: usize = 64;
 
 /// Number of distinct blocks at which every second one is dropped: the result is exact up to this number, and accurate
 /// to about 1 % above it.
-const MOST: usize = 1 << 16;
+const MAX_BLOCKS: usize = 1 << 16;
 
 /// Prompt blocks of one ask to one model.
 #[derive(Debug, Default)]
 pub(crate) struct Prefixes {
-    kept: HashSet<u64, BuildHasherDefault<Itself>>,
+    kept: HashSet<u64, BuildHasherDefault<IdentityHasher>>,
     /// Blocks are kept if their hash ends in this many zero bits.
     level: u32,
     blocks: u64,
@@ -37,7 +37,7 @@ impl Prefixes {
                 continue;
             }
             self.kept.insert(block);
-            while self.kept.len() > MOST {
+            while self.kept.len() > MAX_BLOCKS {
                 self.level += 1;
                 let level = self.level;
                 self.kept.retain(|block| block.trailing_zeros() >= level);
@@ -49,16 +49,16 @@ impl Prefixes {
     #[expect(clippy::cast_precision_loss, reason = "token counts stay far below 2^52")]
     pub(crate) fn share(&self) -> f64 {
         let different = (self.kept.len() as u64) << self.level;
-        let again = self.blocks.saturating_sub(different) as f64 * BLOCK as f64;
+        let again = self.blocks.saturating_sub(different) as f64 * BLOCK_QUARTERS as f64;
         if self.quarters == 0 { 0.0 } else { (again / self.quarters as f64).min(1.0) }
     }
 }
 
 /// Hasher for values that are hashes already.
 #[derive(Debug, Default)]
-struct Itself(u64);
+struct IdentityHasher(u64);
 
-impl Hasher for Itself {
+impl Hasher for IdentityHasher {
     fn finish(&self) -> u64 {
         self.0
     }
@@ -92,14 +92,14 @@ impl Prompt {
             });
             text.push_str(content);
         }
-        let (mut blocks, mut hash, mut at) = (Vec::with_capacity(text.len() / BLOCK), 0, 0);
+        let (mut blocks, mut hash, mut at) = (Vec::with_capacity(text.len() / BLOCK_QUARTERS), 0, 0);
         while let Some(end) = block_end(&text, at) {
             hash = chained(hash, &text.as_bytes()[at..end]);
             blocks.push(hash);
             at = end;
         }
         let rest: usize = text[at..].chars().map(weight).sum();
-        let quarters = (blocks.len() * BLOCK + rest) as u64;
+        let quarters = (blocks.len() * BLOCK_QUARTERS + rest) as u64;
         Self { blocks, quarters }
     }
 }
@@ -108,14 +108,14 @@ impl Prompt {
 fn block_end(text: &str, at: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     // Most blocks of English prompts.
-    if bytes.get(at..at + BLOCK).is_some_and(<[u8]>::is_ascii) {
-        return Some(at + BLOCK);
+    if bytes.get(at..at + BLOCK_QUARTERS).is_some_and(<[u8]>::is_ascii) {
+        return Some(at + BLOCK_QUARTERS);
     }
     let mut sum = 0;
-    for (place, c) in text[at..].char_indices() {
+    for (offset, c) in text[at..].char_indices() {
         sum += weight(c);
-        if sum >= BLOCK {
-            return Some(at + place + c.len_utf8());
+        if sum >= BLOCK_QUARTERS {
+            return Some(at + offset + c.len_utf8());
         }
     }
     None
@@ -201,7 +201,7 @@ mod tests {
             forwards.add(&prompt(n / 2));
             backwards.add(&prompt((7999 - n) / 2));
         }
-        assert!(forwards.level > 0 && forwards.kept.len() <= MOST);
+        assert!(forwards.level > 0 && forwards.kept.len() <= MAX_BLOCKS);
         assert!((forwards.share() - 0.5).abs() < 0.01, "{}", forwards.share());
         assert!((forwards.share() - backwards.share()).abs() < f64::EPSILON);
     }

@@ -105,14 +105,14 @@ pub fn part(count: u64, share: f64) -> u64 {
 }
 
 /// Name of the model and of the ask.
-type QueuePosition = (String, &'static str);
+type AccountKey = (String, &'static str);
 
 /// Counts calls and tokens by model and ask.
 #[derive(Debug, Default)]
 pub struct UsageTracker {
-    entries: Mutex<BTreeMap<QueuePosition, Entry>>,
-    prefixes: Mutex<BTreeMap<QueuePosition, Prefixes>>,
-    faults: Mutex<BTreeMap<QueuePosition, (u64, u64)>>,
+    entries: Mutex<BTreeMap<AccountKey, Entry>>,
+    prefixes: Mutex<BTreeMap<AccountKey, Prefixes>>,
+    faults: Mutex<BTreeMap<AccountKey, (u64, u64)>>,
 }
 
 /// Usage of one model by one ask. The cost is computed from the token totals, because a sum of costs would depend on
@@ -240,7 +240,7 @@ impl UsageTracker {
     pub fn accounts(&self) -> Vec<Account> {
         let entries = self.entries.lock().expect("no code panics while holding the lock");
         let prefixes = self.prefixes.lock().expect("no code panics while holding the lock");
-        let account = |(place, entry): (&QueuePosition, &Entry)| Account {
+        let account = |(place, entry): (&AccountKey, &Entry)| Account {
             model: place.0.clone(),
             ask: place.1,
             totals: entry.priced(&entry.all),

@@ -15,7 +15,7 @@ struct Rules {
     /// Text after one.
     thinks_after: Regex,
     /// Phrases that are not an action: states, thoughts, speech, leaving.
-    no_deed: Regex,
+    no_action: Regex,
 }
 
 static RULES: LazyLock<ByLanguage<Rules>> = LazyLock::new(|| {
@@ -33,14 +33,14 @@ static RULES: LazyLock<ByLanguage<Rules>> = LazyLock::new(|| {
             thinks_after: english(
                 r"^[,.!?—-]*[”’\x22]?\s*(?:(?:thought|mused|reflected|wondered) (?:(?:the|poor|old|little|Mr\.|Mrs\.|Miss) )*\w+|\w+ (?:thought|mused|reflected|wondered)|(?:said|thought) (?:\w+ ){1,3}to (?:himself|herself|myself))\b",
             ),
-            no_deed: english(r"^(?:\w+ly |never |always |had |then |now |still )*(?:<no_action>)\b"),
+            no_action: english(r"^(?:\w+ly |never |always |had |then |now |still )*(?:<no_action>)\b"),
         },
         zh: Rules {
             thinks_before: chinese(
                 "(?:心[里裡中内內下]?[^，。：]{0,3}[想思忖]|暗[^，。：]{0,2}[想思忖]|[自寻尋][思忖]|忖|[肚腹]里[^，。：]{0,3}想|心里道|心中道|[^一]想)(?:道)?[：:，]?[“「『‘]?$",
             ),
             thinks_after: chinese("^[”」』]?[^。！？，]{0,6}(?:心想|心里想|心裡想|暗想|寻思|尋思|忖道)"),
-            no_deed: chinese(
+            no_action: chinese(
                 "^(?:打算|盘算|盤算|料[定想]|明白|一[齐齊]|[想要愿願肯决決]|一宿|次日|次早|当下|當下|一[时時]|[那这這此不众眾二各]|大家|[^，。]{0,2}(?:<no_action>)|[^，。]*睡[下了]|[之的等])",
             ),
         },
@@ -117,10 +117,10 @@ pub(super) fn phrase(ask: &FindScenes, phrase: &str, speaker: &str, most: usize)
     let length = phrase.chars().count();
     let clean =
         !phrase.contains(['“', '”', '"', '「', '」', '\n', '(', ')', '（', '）', '?', '？', '!', '！', ':', '：']);
-    let told = begins && clean && (2..=most).contains(&length) && !rules.no_deed.is_match(phrase);
-    let outside = !Patterns::of(ask.language).is_first_person(phrase);
+    let is_phrase = begins && clean && (2..=most).contains(&length) && !rules.no_action.is_match(phrase);
+    let is_third_person = !Patterns::of(ask.language).is_first_person(phrase);
     let words = ask.language == Language::Zh || phrase.split_whitespace().count() >= 2;
-    (told && outside && words).then(|| phrase.to_owned())
+    (is_phrase && is_third_person && words).then(|| phrase.to_owned())
 }
 
 fn others<'a>(ask: &'a FindScenes, speaker: &'a str) -> impl Iterator<Item = &'a str> {

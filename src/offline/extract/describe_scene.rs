@@ -24,9 +24,9 @@ fn worldview(ask: &DescribeScene) -> String {
     if let Some(worldview) = ask.worldview.as_ref().filter(|worldview| !worldview.is_empty()) {
         return worldview.clone();
     }
-    let told: Vec<String> = ask.opening.iter().chain(&ask.counted).cloned().collect();
-    match (told.is_empty(), ask.language) {
-        (false, _) => join(&told, ask.language),
+    let narration: Vec<String> = ask.opening.iter().chain(&ask.counted).cloned().collect();
+    match (narration.is_empty(), ask.language) {
+        (false, _) => join(&narration, ask.language),
         (true, Language::En) => format!("The world of “{}”.", ask.title),
         (true, Language::Zh) => format!("《{}》的世界。", ask.title),
     }
@@ -37,22 +37,24 @@ fn situation(ask: &DescribeScene) -> String {
     let words = Patterns::of(ask.language);
     let most = if ask.language == Language::Zh { 120 } else { 300 };
     let fits = |hint: &&SentenceHint| {
-        let told = !hint.people.is_empty() || hint.first_person || words.setting(&hint.text) > 0;
+        let is_informative = !hint.people.is_empty() || hint.first_person || words.setting(&hint.text) > 0;
         hint.is_standalone
-            && told
+            && is_informative
             && hint.text.chars().count() <= most
             && (!hint.first_person || ask.narrator.is_some())
     };
-    let mut told: Vec<&SentenceHint> = ask.before.iter().filter(fits).collect();
+    let mut narration: Vec<&SentenceHint> = ask.before.iter().filter(fits).collect();
     // A fragment says little about the situation, unless there is nothing else.
     let least = if ask.language == Language::Zh { 12 } else { 36 };
-    let whole = |hint: &&SentenceHint| hint.text.chars().count() >= least || words.setting(&hint.text) > 0;
-    if told.iter().any(whole) {
-        told.retain(whole);
+    let is_long_enough = |hint: &&SentenceHint| hint.text.chars().count() >= least || words.setting(&hint.text) > 0;
+    if narration.iter().any(is_long_enough) {
+        narration.retain(is_long_enough);
     }
-    let mut chosen: Vec<&SentenceHint> = told[told.len().saturating_sub(3)..].to_vec();
+    let mut chosen: Vec<&SentenceHint> = narration[narration.len().saturating_sub(3)..].to_vec();
     // An earlier sentence with place or time goes first.
-    if let Some(setting) = told[..told.len() - chosen.len()].iter().rev().find(|hint| words.setting(&hint.text) >= 2) {
+    if let Some(setting) =
+        narration[..narration.len() - chosen.len()].iter().rev().find(|hint| words.setting(&hint.text) >= 2)
+    {
         chosen.remove(0);
         chosen.insert(0, setting);
     }
@@ -66,20 +68,20 @@ fn situation(ask: &DescribeScene) -> String {
         chosen.extend(early.filter(cast).take(1));
     }
     let earlier = ask.earlier.iter().filter(|_| chosen.is_empty()).find(fits).map(|hint| {
-        let told = tell(&[hint], ask.narrator.as_deref(), ask.language);
+        let narration = narrate(&[hint], ask.narrator.as_deref(), ask.language);
         match ask.language {
-            Language::En => format!("Shortly before: {told}"),
-            Language::Zh => format!("此前，{told}"),
+            Language::En => format!("Shortly before: {narration}"),
+            Language::Zh => format!("此前，{narration}"),
         }
     });
-    let mut parts: Vec<String> = place(&ask.chapter).into_iter().collect();
-    parts.push(tell(&chosen, ask.narrator.as_deref(), ask.language));
+    let mut parts: Vec<String> = heading_setting(&ask.chapter).into_iter().collect();
+    parts.push(narrate(&chosen, ask.narrator.as_deref(), ask.language));
     parts.extend(earlier);
     parts.retain(|part| !part.is_empty());
     let names: Vec<String> = ask.cast.iter().map(|member| member.name.clone()).collect();
-    let silent = silent(ask, &chosen);
-    let (names, others) = (ask.script.list(&names), ask.script.list(&silent));
-    parts.push(match (ask.language, silent.is_empty()) {
+    let silent_people = silent_people(ask, &chosen);
+    let (names, others) = (ask.script.list(&names), ask.script.list(&silent_people));
+    parts.push(match (ask.language, silent_people.is_empty()) {
         (Language::En, true) => format!("Present: {names}."),
         (Language::En, false) => format!("Present: {names}; also there: {others}."),
         (Language::Zh, true) => format!("{}{names}。", ask.script.write("在场的有")),
@@ -91,26 +93,26 @@ fn situation(ask: &DescribeScene) -> String {
 }
 
 /// Returns people who are present but do not speak: mentioned just before the dialogue, or repeatedly within it.
-fn silent(ask: &DescribeScene, before: &[&SentenceHint]) -> Vec<String> {
+fn silent_people(ask: &DescribeScene, before: &[&SentenceHint]) -> Vec<String> {
     let mut times: BTreeMap<&str, usize> = BTreeMap::new();
     let within = ask.after.iter().filter_map(|hint| Some((hint.subject.as_deref()?, 1)));
     let narrator =
         |hint: &SentenceHint| ask.narrator.as_deref().filter(|_| hint.first_person).map(|narrator| (narrator, 1));
-    let told = before.iter().filter_map(|hint| Some((hint.subject.as_deref()?, 2)));
-    for (name, weight) in within.chain(told).chain(ask.after.iter().filter_map(narrator)) {
+    let just_before = before.iter().filter_map(|hint| Some((hint.subject.as_deref()?, 2)));
+    for (name, weight) in within.chain(just_before).chain(ask.after.iter().filter_map(narrator)) {
         *times.entry(name).or_default() += weight;
     }
     let cast = |name: &str| ask.cast.iter().any(|member| member.name == name);
     // A person with only a demonstrative may be one of the speakers.
-    let pointed = |name: &str| name.starts_with(['那', '这', '這']) || name.chars().count() < 2;
+    let has_demonstrative = |name: &str| name.starts_with(['那', '这', '這']) || name.chars().count() < 2;
     let there = times.into_iter().filter(|(name, times)| {
-        *times >= 2 && !cast(name) && !pointed(name) && !Patterns::is_group(ask.language, name)
+        *times >= 2 && !cast(name) && !has_demonstrative(name) && !Patterns::is_group(ask.language, name)
     });
     there.take(4).map(|(name, _)| name.to_owned()).collect()
 }
 
 /// Reads place and time from the heading of a scene in a script: `EXT. THE QUAY - NIGHT`.
-fn place(chapter: &str) -> Option<String> {
+fn heading_setting(chapter: &str) -> Option<String> {
     let found = ["INT./EXT. ", "INT. ", "EXT. "].iter().find_map(|mark| Some((chapter.find(mark)?, mark)))?;
     let heading = chapter[found.0 + found.1.len()..].trim().trim_end_matches('.');
     let lower = heading.to_lowercase();
@@ -120,13 +122,13 @@ fn place(chapter: &str) -> Option<String> {
 }
 
 /// Joins sentences; first-person narration is attributed to the narrator.
-pub(super) fn tell(hints: &[&SentenceHint], narrator: Option<&str>, language: Language) -> String {
-    let told: Vec<String> = hints.iter().map(|hint| hint.text.clone()).collect();
-    let told = join(&told, language);
+pub(super) fn narrate(hints: &[&SentenceHint], narrator: Option<&str>, language: Language) -> String {
+    let narration: Vec<String> = hints.iter().map(|hint| hint.text.clone()).collect();
+    let narration = join(&narration, language);
     match (narrator.filter(|_| hints.iter().any(|hint| hint.first_person)), language) {
-        (Some(narrator), Language::En) => format!("As {narrator} tells it: {}", quoted(&told)),
-        (Some(narrator), Language::Zh) => format!("{narrator}自述：{}", quoted(&told)),
-        (None, _) => told,
+        (Some(narrator), Language::En) => format!("As {narrator} tells it: {}", quoted(&narration)),
+        (Some(narrator), Language::Zh) => format!("{narrator}自述：{}", quoted(&narration)),
+        (None, _) => narration,
     }
 }
 
@@ -177,8 +179,8 @@ pub(super) mod tests {
 
     #[test]
     fn the_place_is_read_from_the_scene_heading() {
-        assert_eq!(place("Act 1 EXT. MILL YARD - NIGHT").as_deref(), Some("Mill yard, night."));
-        assert_eq!(place("Chapter 3"), None);
+        assert_eq!(heading_setting("Act 1 EXT. MILL YARD - NIGHT").as_deref(), Some("Mill yard, night."));
+        assert_eq!(heading_setting("Chapter 3"), None);
     }
 
     #[test]
@@ -193,7 +195,7 @@ pub(super) mod tests {
             is_standalone: true,
             first_person: true,
         };
-        assert_eq!(tell(&[&hint], Some("Anna"), Language::En), "As Anna tells it: “I came to the mill.”");
-        assert_eq!(tell(&[], Some("Anna"), Language::En), "");
+        assert_eq!(narrate(&[&hint], Some("Anna"), Language::En), "As Anna tells it: “I came to the mill.”");
+        assert_eq!(narrate(&[], Some("Anna"), Language::En), "");
     }
 }

@@ -41,7 +41,7 @@ pub(super) fn scenes(ask: &FindScenes) -> FoundScenes {
                 characters.push(line.speaker.to_owned());
             }
         }
-        let words_of = text.cut(start, end);
+        let words_of = text.text_between(start, end);
         scenes.push(FoundScene {
             continues: scenes.is_empty() && continues(ask, run.lines),
             first_words: words(words_of, ask.language, false),
@@ -78,13 +78,13 @@ fn dialogue(text: &Passage<'_>, lines: &[Line<'_>]) -> Vec<FoundLine> {
                 since = 0;
             }
         }
-        let (said, thought) =
+        let (speech, thought) =
             if line.thought { (None, Some(line.speech.clone())) } else { (Some(line.speech.clone()), None) };
         dialogue.push(FoundLine {
             speaker: line.speaker.to_owned(),
             thought,
             action: line.action.clone(),
-            speech: said,
+            speech: speech,
         });
     }
     dialogue
@@ -97,9 +97,9 @@ fn runs<'a, 'b>(text: &Passage<'_>, lines: &'b [Line<'a>]) -> Vec<Run<'a, 'b>> {
         let (before, after) = (&lines[at], &lines[at + 1]);
         let between = ask.paragraphs.get(before.paragraph + 1..after.paragraph).unwrap_or(&[]);
         let border = between.iter().any(|paragraph| paragraph.border);
-        let told = text.told(before.end, after.start);
+        let narration = text.narration_text(before.end, after.start);
         let characters = after.start - before.end;
-        let (time, place) = turns(ask.language, told.into_iter());
+        let (time, place) = turns(ask.language, narration.into_iter());
         Gap { border, paragraphs: between.len(), characters, time, place }
     };
     let speakers: Vec<&str> = lines.iter().map(|line| line.speaker).collect();

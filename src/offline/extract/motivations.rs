@@ -11,7 +11,7 @@ use crate::stages::extract::lexicon::{Patterns, quoted};
 use crate::text::content_words;
 
 /// A sentence that a character says in the scene.
-struct Said {
+struct SpokenSentence {
     text: String,
     /// How much of it is about the topics of the scene.
     weight: usize,
@@ -36,11 +36,11 @@ pub(super) fn motivations(ask: &DescribeScene) -> Vec<Motivation> {
     ask.cast.iter().filter_map(|member| motivation(ask, member, &spoken_of)).collect()
 }
 
-fn said(ask: &DescribeScene, name: &str, spoken_of: &BTreeMap<String, usize>) -> Vec<Said> {
+fn sentences_of(ask: &DescribeScene, name: &str, spoken_of: &BTreeMap<String, usize>) -> Vec<SpokenSentence> {
     let other = |line: &&crate::stages::extract::asks::DialogueHint| {
         line.speaker != name && line.speaker != Utterance::ENVIRONMENT
     };
-    let mut said = Vec::new();
+    let mut spoken = Vec::new();
     for (at, line) in ask.dialogue.iter().enumerate().filter(|(_, line)| line.speaker == name) {
         let next = ask.dialogue[at + 1..].iter().take(2).find(other);
         let to = next.or_else(|| ask.dialogue[..at].iter().rev().take(2).find(other)).map(|line| line.speaker.clone());
@@ -61,10 +61,10 @@ fn said(ask: &DescribeScene, name: &str, spoken_of: &BTreeMap<String, usize>) ->
             // A person called by name is the listener.
             let called = ask.cast.iter().find(|member| member.name != name && calls(text, member));
             let to = called.map(|member| member.name.clone()).or_else(|| to.clone());
-            said.push(Said { text: text.to_owned(), weight, to, waits: answered && part == last });
+            spoken.push(SpokenSentence { text: text.to_owned(), weight, to, waits: answered && part == last });
         }
     }
-    said
+    spoken
 }
 
 /// Whether a sentence begins or ends with a name set off by a comma.
@@ -80,20 +80,20 @@ fn calls(text: &str, member: &CastNotes) -> bool {
 /// What a character wants, by kind of evidence.
 enum Want<'a> {
     /// It states a wish.
-    Wish(&'a Said),
+    Wish(&'a SpokenSentence),
     /// It asks someone to do something.
-    Bid(&'a Said),
+    Bid(&'a SpokenSentence),
     /// It asks someone for information; with a second question, if there is one.
-    Answer(&'a Said, Option<&'a Said>),
+    Answer(&'a SpokenSentence, Option<&'a SpokenSentence>),
     /// It gives an opinion on what should be.
-    View(&'a Said),
+    View(&'a SpokenSentence),
     /// It has something to tell someone.
-    Point(&'a Said),
+    Point(&'a SpokenSentence),
 }
 
 fn motivation(ask: &DescribeScene, member: &CastNotes, spoken_of: &BTreeMap<String, usize>) -> Option<Motivation> {
-    let said = said(ask, &member.name, spoken_of);
-    let motivation = match (aim(ask, member), want(ask.language, &said)) {
+    let spoken = sentences_of(ask, &member.name, spoken_of);
+    let motivation = match (aim(ask, member), want(ask.language, &spoken)) {
         (Some(aim), Some(Want::Wish(wish))) if ask.language == Language::En => {
             format!("{aim} In so many words: {}", quoted(&wish.text))
         }
@@ -119,47 +119,50 @@ fn aim<'a>(ask: &'a DescribeScene, member: &CastNotes) -> Option<&'a str> {
 }
 
 /// Finds what a character wants in what it says; among the sentences of a kind, the one most on topic.
-fn want(language: Language, said: &[Said]) -> Option<Want<'_>> {
+fn want(language: Language, spoken: &[SpokenSentence]) -> Option<Want<'_>> {
     let words = Patterns::of(language);
     // Two content words in a Chinese question say as much as three in an English one.
-    let (least, most, matter) = if language == Language::Zh { (7, 60, 2) } else { (20, 180, 3) };
-    let fits = |said: &Said, least: usize, most: usize| (least..=most).contains(&said.text.chars().count());
-    let best = |test: &dyn Fn(&Said) -> bool| {
-        let fitting = said.iter().enumerate().filter(|(_, said)| test(said));
-        fitting.max_by_key(|(at, said)| (said.weight, std::cmp::Reverse(*at))).map(|(_, said)| said)
+    let (least, most, min_content_words) = if language == Language::Zh { (7, 60, 2) } else { (20, 180, 3) };
+    let fits =
+        |sentence: &SpokenSentence, least: usize, most: usize| (least..=most).contains(&sentence.text.chars().count());
+    let best = |test: &dyn Fn(&SpokenSentence) -> bool| {
+        let fitting = spoken.iter().enumerate().filter(|(_, sentence)| test(sentence));
+        fitting.max_by_key(|(at, sentence)| (sentence.weight, std::cmp::Reverse(*at))).map(|(_, sentence)| sentence)
     };
-    let tells = |said: &Said| fits(said, least, most) && !said.text.ends_with(['?', '？']);
-    let done = |said: &Said| said.text.ends_with("了。") || said.text.ends_with("了！");
-    if let Some(wish) = best(&|said| tells(said) && words.wants(&said.text) && !done(said)) {
+    let tells = |sentence: &SpokenSentence| fits(sentence, least, most) && !sentence.text.ends_with(['?', '？']);
+    let done = |sentence: &SpokenSentence| sentence.text.ends_with("了。") || sentence.text.ends_with("了！");
+    if let Some(wish) = best(&|sentence| tells(sentence) && words.wants(&sentence.text) && !done(sentence)) {
         return Some(Want::Wish(wish));
     }
-    if let Some(bid) = best(&|said| tells(said) && words.bids(&said.text) && !done(said)) {
+    if let Some(bid) = best(&|sentence| tells(sentence) && words.bids(&sentence.text) && !done(sentence)) {
         return Some(Want::Bid(bid));
     }
-    let open = |said: &Said| {
-        said.waits
-            && fits(said, least, most * 2 / 3)
-            && words.asks(&said.text)
-            && content_words(&said.text).len() >= matter
+    let open = |sentence: &SpokenSentence| {
+        sentence.waits
+            && fits(sentence, least, most * 2 / 3)
+            && words.asks(&sentence.text)
+            && content_words(&sentence.text).len() >= min_content_words
     };
     let question = best(&open);
     let another = question.and_then(|first| {
-        best(&|said| open(said) && said.text != first.text && said.to == first.to && fits(said, least, most / 3))
+        best(&|sentence| {
+            open(sentence) && sentence.text != first.text && sentence.to == first.to && fits(sentence, least, most / 3)
+        })
     });
     // A character who asks more than it tells wants to know; one who tells has an opinion.
-    let asks = said.iter().filter(|said| said.text.ends_with(['?', '？'])).count() * 2 >= said.len();
+    let asks = spoken.iter().filter(|sentence| sentence.text.ends_with(['?', '？'])).count() * 2 >= spoken.len();
     let answer = |question| Want::Answer(question, another);
     if let Some(question) = question.filter(|_| asks) {
         return Some(answer(question));
     }
-    if let Some(view) = best(&|said| tells(said) && words.holds(&said.text)) {
+    if let Some(view) = best(&|sentence| tells(sentence) && words.holds(&sentence.text)) {
         return Some(Want::View(view));
     }
-    let stands = |said: &Said| {
-        let whole = tells(said) && fits(said, least * 3 / 2, most) && !said.text.ends_with('…');
-        whole && said.weight > 0 && !words.leans(&said.text) && said.to.is_some()
+    let is_point = |sentence: &SpokenSentence| {
+        let is_complete = tells(sentence) && fits(sentence, least * 3 / 2, most) && !sentence.text.ends_with('…');
+        is_complete && sentence.weight > 0 && !words.leans(&sentence.text) && sentence.to.is_some()
     };
-    let point = best(&stands);
+    let point = best(&is_point);
     match (point, question) {
         (Some(point), _) if point.weight > 1 => Some(Want::Point(point)),
         (_, Some(question)) => Some(answer(question)),
@@ -170,7 +173,7 @@ fn want(language: Language, said: &[Said]) -> Option<Want<'_>> {
 /// Phrases a want around the book's own words.
 fn phrase(ask: &DescribeScene, want: &Want<'_>) -> String {
     let write = |phrase: &str| ask.script.write(phrase);
-    let to = |said: &Said| said.to.clone();
+    let to = |sentence: &SpokenSentence| sentence.to.clone();
     match (want, ask.language) {
         (Want::Wish(wish), Language::En) => format!("Makes no secret of it: {}", quoted(&wish.text)),
         (Want::Wish(wish), Language::Zh) => format!("{}{}", write("自己说："), quoted(&wish.text)),
@@ -210,7 +213,7 @@ mod tests {
     use super::super::describe_scene::tests::ask;
     use super::*;
 
-    fn told(language: Language, text: &str) -> Vec<String> {
+    fn described(language: Language, text: &str) -> Vec<String> {
         let wants = |motivation: Motivation| format!("{}: {}", motivation.character, motivation.motivation);
         motivations(&ask(language, text)).into_iter().map(wants).collect()
     }
@@ -245,7 +248,7 @@ mod tests {
                 ["陆平: 想从周老七那里问明白：“磨盘是谁抬走的？”", "周老七: 主张：“不如去问一问知县。”"],
             ),
         ] {
-            assert_eq!(told(language, text), expected);
+            assert_eq!(described(language, text), expected);
         }
     }
 
@@ -255,7 +258,7 @@ mod tests {
             (Language::En, "“How could you think that of the miller?”\n“So.”\n“It is cold, isn’t it?”\n“Aye.”\n"),
             (Language::Zh, "“难道磨盘自己会走路不成？”\n“嗯。”\n“何必问我这许多话呢？”\n“嗯。”\n"),
         ] {
-            assert_eq!(told(language, text), Vec::<String>::new());
+            assert_eq!(described(language, text), Vec::<String>::new());
         }
     }
 }

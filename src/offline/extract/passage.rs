@@ -28,7 +28,7 @@ impl<'a> Passage<'a> {
         Self { ask, bytes: ask.text.char_indices().map(|(byte, _)| byte).collect() }
     }
 
-    pub(super) fn cut(&self, start: u32, end: u32) -> &'a str {
+    pub(super) fn text_between(&self, start: u32, end: u32) -> &'a str {
         let byte = |point: u32| {
             self.bytes.get(point.saturating_sub(self.ask.start) as usize).copied().unwrap_or(self.ask.text.len())
         };
@@ -36,23 +36,23 @@ impl<'a> Passage<'a> {
     }
 
     /// Returns the text between two offsets that is outside of quotation marks.
-    pub(super) fn told(&self, start: u32, end: u32) -> Vec<(u32, &'a str)> {
+    pub(super) fn narration_text(&self, start: u32, end: u32) -> Vec<(u32, &'a str)> {
         let quotations = &self.ask.quotations;
-        let mut pieces = Vec::new();
+        let mut parts = Vec::new();
         let mut at = start;
         for quotation in &quotations[quotations.partition_point(|quotation| quotation.end <= start)..] {
             if quotation.start >= end {
                 break;
             }
             if quotation.start > at {
-                pieces.push((at, self.cut(at, quotation.start)));
+                parts.push((at, self.text_between(at, quotation.start)));
             }
             at = at.max(quotation.end);
         }
         if end > at {
-            pieces.push((at, self.cut(at, end)));
+            parts.push((at, self.text_between(at, end)));
         }
-        pieces
+        parts
     }
 
     /// Returns the sentences of narration that begin between two offsets.

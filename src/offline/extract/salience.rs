@@ -15,25 +15,25 @@ const WEIGHTS: [f64; 3] = [0.5, 0.3, 0.2];
 /// - Actions: sentences about a speaker from its first utterance on, divided by its utterances.
 pub(super) fn prominence(text: &Passage<'_>, end: u32, run: &[Line<'_>]) -> u8 {
     let ask = text.ask;
-    let said = run.iter().filter(|line| !line.thought);
-    let speakers: BTreeSet<&str> = said.clone().map(|line| line.speaker).collect();
-    let lines = said.count();
+    let spoken_lines = run.iter().filter(|line| !line.thought);
+    let speakers: BTreeSet<&str> = spoken_lines.clone().map(|line| line.speaker).collect();
+    let lines = spoken_lines.count();
     let own = ask.cast.iter().filter(|member| speakers.contains(member.name.as_str()));
     let own: u32 = own.map(|member| member.all_lines).sum();
     let most: u32 = ask.lines_by_rank.iter().take(speakers.len()).sum();
     let first = run.first().map_or(end, |line| line.start);
-    let about = |name: &Option<String>| name.as_deref().is_some_and(|name| speakers.contains(name));
-    let actions = text.narration(first, end).iter().filter(|sentence| about(&sentence.subject)).count();
+    let is_about_speaker = |name: &Option<String>| name.as_deref().is_some_and(|name| speakers.contains(name));
+    let actions = text.narration(first, end).iter().filter(|sentence| is_about_speaker(&sentence.subject)).count();
     let shares = [share(own as usize, most as usize), share(lines, ask.max_utterances as usize), share(actions, lines)];
-    let whole: f64 = shares.iter().zip(WEIGHTS).map(|(share, weight)| share * weight).sum();
+    let weighted_sum: f64 = shares.iter().zip(WEIGHTS).map(|(share, weight)| share * weight).sum();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 1 to 100")]
-    let prominence = (whole * 99.0).round() as u8 + 1;
+    let prominence = (weighted_sum * 99.0).round() as u8 + 1;
     prominence
 }
 
-/// Returns `part / whole`, at most 1; 0 if `whole` is 0.
-fn share(part: usize, whole: usize) -> f64 {
-    if whole == 0 { 0.0 } else { (crate::text::float(part) / crate::text::float(whole)).min(1.0) }
+/// Returns `part / weighted_sum`, at most 1; 0 if `weighted_sum` is 0.
+fn share(part: usize, weighted_sum: usize) -> f64 {
+    if weighted_sum == 0 { 0.0 } else { (crate::text::float(part) / crate::text::float(weighted_sum)).min(1.0) }
 }
 
 #[cfg(test)]
@@ -69,13 +69,13 @@ mod tests {
 
     #[test]
     fn main_characters_length_and_actions_raise_salience() {
-        for (language, said, rest, action_phrase) in [
+        for (language, spoken_lines, rest, action_phrase) in [
             (Language::En, "“Rain again.”\n", "* * *\n", "Anna took the lamp down from its hook.\n"),
             (Language::Zh, "“又下雨了。”\n", "＊＊＊\n", "陆平把灯从钩子上取了下来。\n"),
         ] {
             let book = |first: usize, second: usize, actions: usize| {
-                let (talk, actions) = (said.repeat(first), action_phrase.repeat(actions));
-                format!("{talk}{actions}{said}{said}{rest}{}", said.repeat(second))
+                let (talk, actions) = (spoken_lines.repeat(first), action_phrase.repeat(actions));
+                format!("{talk}{actions}{spoken_lines}{spoken_lines}{rest}{}", spoken_lines.repeat(second))
             };
             let speakers = |first: usize, second: usize| {
                 let main = (0..first + 2).map(|at| at % 2);

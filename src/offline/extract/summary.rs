@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::describe_scene::tell;
+use super::describe_scene::narrate;
 use super::passage::{Line, Passage};
 use crate::schema::Language;
 use crate::stages::extract::FindScenes;
@@ -55,9 +55,9 @@ pub(super) fn summary(text: &Passage<'_>, start: u32, end: u32, characters: &[St
             *part = (score, sentence);
         }
     }
-    let told: Vec<&SentenceHint> = best.values().map(|(_, sentence)| *sentence).collect();
+    let narration: Vec<&SentenceHint> = best.values().map(|(_, sentence)| *sentence).collect();
     let things = ask.script.list(&things(ask.language, run));
-    let key_sentences = match (told.len() < 2, things.is_empty()) {
+    let key_sentences = match (narration.len() < 2, things.is_empty()) {
         (true, true) => key_sentences(ask, run, 2),
         (true, false) | (false, true) => key_sentences(ask, run, 1),
         (false, false) => Vec::new(),
@@ -73,12 +73,12 @@ pub(super) fn summary(text: &Passage<'_>, start: u32, end: u32, characters: &[St
         });
     }
     // First-person narration stays together, the rest is in book order.
-    if told.iter().any(|sentence| sentence.first_person) {
-        parts.extend(key_sentences.into_iter().map(|(_, said)| said));
-        parts.push(tell(&told, ask.narrator.as_deref(), ask.language));
+    if narration.iter().any(|sentence| sentence.first_person) {
+        parts.extend(key_sentences.into_iter().map(|(_, quotation)| quotation));
+        parts.push(narrate(&narration, ask.narrator.as_deref(), ask.language));
     } else {
-        let told = told.into_iter().map(|sentence| (sentence.start, sentence.text.clone()));
-        let mut all: Vec<(u32, String)> = key_sentences.into_iter().chain(told).collect();
+        let narration = narration.into_iter().map(|sentence| (sentence.start, sentence.text.clone()));
+        let mut all: Vec<(u32, String)> = key_sentences.into_iter().chain(narration).collect();
         all.sort_by_key(|(start, _)| *start);
         parts.extend(all.into_iter().map(|(_, part)| part));
     }
@@ -109,30 +109,30 @@ fn key_sentences(ask: &FindScenes, run: &[Line<'_>], count: usize) -> Vec<(u32, 
     }
     best.sort_by_key(|key_sentence| key_sentence.line);
     let mut before: Option<usize> = None;
-    let mut told = Vec::new();
+    let mut phrased = Vec::new();
     for KeySentence { line, text, .. } in best {
-        let said = quoted(&text);
+        let quotation = quoted(&text);
         let speaker = run[line].speaker;
         let other = |line: &&Line<'_>| line.speaker != speaker && !line.thought;
         let next = run[line + 1..].iter().take(2).find(other);
         let to = next.or_else(|| run[..line].iter().rev().take(2).find(other)).map(|line| line.speaker);
         let answers = before.is_some_and(|before| before + 1 == line);
-        told.push((
+        phrased.push((
             run[line].start,
             match (language, to.filter(|_| before.is_none())) {
-                (Language::En, _) if answers => format!("{speaker} answers: {said}"),
-                (Language::Zh, _) if answers => format!("{speaker}{}：{said}", ask.script.write("回答")),
-                (Language::En, Some(to)) => format!("{speaker} says to {to}: {said}"),
+                (Language::En, _) if answers => format!("{speaker} answers: {quotation}"),
+                (Language::Zh, _) if answers => format!("{speaker}{}：{quotation}", ask.script.write("回答")),
+                (Language::En, Some(to)) => format!("{speaker} says to {to}: {quotation}"),
                 (Language::Zh, Some(to)) => {
-                    format!("{speaker}{}{to}{}：{said}", ask.script.write("对"), ask.script.write("说"))
+                    format!("{speaker}{}{to}{}：{quotation}", ask.script.write("对"), ask.script.write("说"))
                 }
-                (Language::En, None) => format!("{speaker} says: {said}"),
-                (Language::Zh, None) => format!("{speaker}{}：{said}", ask.script.write("说")),
+                (Language::En, None) => format!("{speaker} says: {quotation}"),
+                (Language::Zh, None) => format!("{speaker}{}：{quotation}", ask.script.write("说")),
             },
         ));
         before = Some(line);
     }
-    told
+    phrased
 }
 
 /// Returns the complete sentence that shares most words with the whole dialogue; the longest of equals.

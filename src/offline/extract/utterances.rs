@@ -26,14 +26,14 @@ pub(super) fn lines<'a>(text: &Passage<'a>) -> Vec<Line<'a>> {
         if ask.paragraphs.get(paragraph).is_some_and(|paragraph| paragraph.border) {
             continue;
         }
-        let before = text.cut(quotation.start.saturating_sub(40).max(ask.start), quotation.start);
-        let thought = is_thought(ask.language, before, text.cut(quotation.end, quotation.end + 60));
+        let before = text.text_between(quotation.start.saturating_sub(40).max(ask.start), quotation.start);
+        let thought = is_thought(ask.language, before, text.text_between(quotation.end, quotation.end + 60));
         let most = if ask.language == Language::Zh { 24 } else { 80 };
         let action = || phrase(ask, strip_subject(ask, speaker, quotation.action.as_deref()?)?, speaker, most);
         let words = normalized_marks(&quotation.text);
         match lines.last_mut() {
             Some(line) if line.paragraph == paragraph && line.speaker == speaker && line.thought == thought => {
-                join_speech(&mut line.speech, text.cut(line.end, quotation.start), &words, ask.language);
+                join_speech(&mut line.speech, text.text_between(line.end, quotation.start), &words, ask.language);
                 line.end = quotation.end;
                 line.action = line.action.take().or_else(action);
             }
@@ -147,7 +147,7 @@ fn is_label(text_range: &Passage<'_>, quotation: &QuotationHint) -> bool {
         return true;
     }
     let marked = quotation.start > ask.start
-        && text_range.cut(quotation.start - 1, quotation.start).starts_with(['“', '"', '‘', '「', '『']);
+        && text_range.text_between(quotation.start - 1, quotation.start).starts_with(['“', '"', '‘', '「', '『']);
     let short = match ask.language {
         Language::En => text.split_whitespace().count() <= 3,
         Language::Zh => text.chars().count() <= 8,

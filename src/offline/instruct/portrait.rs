@@ -17,7 +17,7 @@ const LONGEST: usize = 180;
 pub(super) fn grade(ask: &GradeVoice) -> Grade {
     let own: Vec<Vec<String>> = ask.lines.iter().map(|line| features(line, ask.language)).collect();
     let others: Vec<Vec<String>> = ask.others.iter().map(|line| features(line, ask.language)).collect();
-    let share = told_apart(&own, &others);
+    let share = separable_share(&own, &others);
     let distinctness = match share {
         share if share >= 0.8 => Distinctness::Extremely,
         share if share >= 0.65 => Distinctness::Very,
@@ -48,7 +48,7 @@ fn features(line: &str, language: Language) -> Vec<String> {
 }
 
 /// Returns the share of pairs of an own and another line in which the own one scores higher; 0.5 means chance.
-fn told_apart(own: &[Vec<String>], others: &[Vec<String>]) -> f64 {
+fn separable_share(own: &[Vec<String>], others: &[Vec<String>]) -> f64 {
     if own.len() < 2 || others.len() < 2 {
         return 0.5;
     }
@@ -101,12 +101,12 @@ fn counts(lines: &[Vec<String>]) -> BTreeMap<&str, f64> {
 pub(super) fn describe(ask: &DescribeRole) -> String {
     let names = ask.telling_names();
     let most = if ask.language == Language::Zh { LONGEST * 3 / 2 } else { LONGEST };
-    let (mut told, mut size): (Vec<String>, usize) = (Vec::new(), 0);
+    let (mut parts, mut size): (Vec<String>, usize) = (Vec::new(), 0);
     for attribute in &ask.profile {
         for sentence in sentences(&attribute.value) {
             let sentence = with_subject(&without_names(sentence, &names, ask.language), ask.language);
             // Scenes repeat much of a profile.
-            if told.iter().any(|known| similarity(known, &sentence) >= SAME) {
+            if parts.iter().any(|known| similarity(known, &sentence) >= SAME) {
                 continue;
             }
             size += length(&sentence, ask.language);
@@ -120,10 +120,10 @@ pub(super) fn describe(ask: &DescribeRole) -> String {
             if size > most {
                 break;
             }
-            told.push(closed(sentence, ask.language));
+            parts.push(closed(sentence, ask.language));
         }
     }
-    if told.is_empty() {
+    if parts.is_empty() {
         let mut words: BTreeMap<String, u32> = BTreeMap::new();
         for word in ask.lines.iter().flat_map(|line| content_words(line)) {
             *words.entry(word).or_default() += 1;
@@ -131,7 +131,7 @@ pub(super) fn describe(ask: &DescribeRole) -> String {
         let mut words: Vec<(String, u32)> = words.into_iter().collect();
         words.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         let words: Vec<String> = words.into_iter().take(6).map(|(word, _)| word).collect();
-        told.push(without_names(
+        parts.push(without_names(
             &match ask.language {
                 Language::En => format!("The character speaks in the book, most of all of {}.", words.join(", ")),
                 Language::Zh => format!("这个人物在书里开口说话，说得最多的是{}。", words.join("、")),
@@ -140,7 +140,7 @@ pub(super) fn describe(ask: &DescribeRole) -> String {
             ask.language,
         ));
     }
-    told.join(if ask.language == Language::En { " " } else { "" })
+    parts.join(if ask.language == Language::En { " " } else { "" })
 }
 
 /// Adds a final punctuation mark if there is none.

@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
 
 use super::person::first;
-use super::talk::{ended, of_itself};
+use super::talk::{self_statements, with_final_punctuation};
 use crate::schema::{Confidence, DialogueTurn, Language};
 use crate::stages::instruct::asks::direct_questions;
 use crate::stages::instruct::{AskDescription, AskSegment, Triplet, Triplets};
@@ -38,7 +38,7 @@ struct NoThings {
     after_verb: String,
 }
 
-/// Templates of a question. `{name}` is the role, `{other}` the other speaker, `{said}` what that one said, `{topic}` a
+/// Templates of a question. `{name}` is the role, `{other}` the other speaker, `{quotation}` what that one said, `{topic}` a
 /// thing.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -114,12 +114,12 @@ pub(super) fn segment(ask: &AskSegment, rng: &mut ChaCha8Rng) -> Triplets {
 fn answer(ask: &AskSegment, at: usize) -> String {
     let turn = &ask.turns[at];
     let own = ask.turns[at..].iter().take_while(|next| next.role == ask.name && next.act == turn.act);
-    let said: Vec<String> = own
+    let quotation: Vec<String> = own
         .flat_map(|turn| sentences(spoken(&turn.content)))
         .take(4)
-        .map(|sentence| ended(sentence, ask.language))
+        .map(|sentence| with_final_punctuation(sentence, ask.language))
         .collect();
-    said.join(if ask.language == Language::En { " " } else { "" })
+    quotation.join(if ask.language == Language::En { " " } else { "" })
 }
 
 /// Builds the question that a line answers.
@@ -127,24 +127,28 @@ fn draft(ask: &AskSegment, answer: &str, before: Option<&DialogueTurn>, rng: &mu
     let templates = templates(ask.language);
     let weight = content_words(answer).len();
     let topic = topics(answer, ask.language).into_iter().next().map(|topic| topic.phrase);
-    let made = |frames: &[String], other: &str, said: &str, topic: &str, rng: &mut ChaCha8Rng| {
+    let made = |frames: &[String], other: &str, quotation: &str, topic: &str, rng: &mut ChaCha8Rng| {
         let frame = frames.choose(rng).map_or("", String::as_str);
-        frame.replace("{name}", &ask.name).replace("{other}", other).replace("{said}", said).replace("{topic}", topic)
+        frame
+            .replace("{name}", &ask.name)
+            .replace("{other}", other)
+            .replace("{said}", quotation)
+            .replace("{topic}", topic)
     };
     let cited = before.map(|before| (before.role.as_str(), cited(&before.content, ask.language)));
     let (question, confidence) = match (cited, topic) {
-        (Some((other, said)), _)
-            if content_words(&said).len() >= 2 && length(&said, ask.language) <= most(ask.language) =>
+        (Some((other, quotation)), _)
+            if content_words(&quotation).len() >= 2 && length(&quotation, ask.language) <= most(ask.language) =>
         {
             (
-                made(if asks(&said) { &templates.answered } else { &templates.told }, other, &said, "", rng),
+                made(if asks(&quotation) { &templates.answered } else { &templates.told }, other, &quotation, "", rng),
                 Confidence::High,
             )
         }
         (Some((other, _)), Some(topic)) => (made(&templates.topic_with, other, "", &topic, rng), Confidence::High),
         (_, Some(topic)) => (made(&templates.topic, "", "", &topic, rng), Confidence::High),
-        (Some((other, said)), None) if asks(&said) => {
-            (made(&templates.answered, other, &said, "", rng), Confidence::Low)
+        (Some((other, quotation)), None) if asks(&quotation) => {
+            (made(&templates.answered, other, &quotation, "", rng), Confidence::Low)
         }
         _ => (made(&templates.vague, "", "", "", rng), Confidence::Low),
     };
@@ -153,8 +157,9 @@ fn draft(ask: &AskSegment, answer: &str, before: Option<&DialogueTurn>, rng: &mu
 
 /// Returns the sentence of a turn that is answered: its last question, or else its last sentence.
 fn cited(content: &str, language: Language) -> String {
-    let said = sentences(spoken(content));
-    let cited = said.iter().rev().find(|sentence| asks(sentence)).or(said.last()).copied().unwrap_or_default();
+    let quotation = sentences(spoken(content));
+    let cited =
+        quotation.iter().rev().find(|sentence| asks(sentence)).or(quotation.last()).copied().unwrap_or_default();
     let quotes = ['“', '”', '"', '‘', '「', '」', '『', '』'];
     let cited = cited.trim_matches(|c| quotes.contains(&c) || c == '’');
     if language == Language::Zh { cited.trim_end_matches('。').to_owned() } else { cited.to_owned() }
@@ -164,13 +169,13 @@ fn cited(content: &str, language: Language) -> String {
 /// questions are about the angle of the call, on which there may be no data.
 pub(super) fn description(ask: &AskDescription, rng: &mut ChaCha8Rng) -> Triplets {
     let templates = templates(ask.language);
-    let told = first(&ask.description, ask.language);
-    let of_itself = match ask.language {
-        Language::En => of_itself(&told, ask.language),
+    let description = first(&ask.description, ask.language);
+    let self_statements = match ask.language {
+        Language::En => self_statements(&description, ask.language),
         // In Chinese the subject is often implied.
-        Language::Zh => sentences(&told).into_iter().filter(|sentence| !sentence.contains('：')).collect(),
+        Language::Zh => sentences(&description).into_iter().filter(|sentence| !sentence.contains('：')).collect(),
     };
-    let own: Vec<&str> = ask.lines.iter().map(String::as_str).chain(of_itself).collect();
+    let own: Vec<&str> = ask.lines.iter().map(String::as_str).chain(self_statements).collect();
     let fits = |text: &&&str| length(text, ask.language) >= fewest(ask.language);
     let mut matters: Vec<(String, String)> = own
         .iter()
@@ -229,8 +234,11 @@ fn is_thing(noun: &str, text: &str) -> bool {
 
 /// Returns a text as complete sentences.
 fn whole(text: &str, language: Language) -> String {
-    let sentences: Vec<String> =
-        sentences(spoken(text)).into_iter().take(4).map(|sentence| ended(sentence, language)).collect();
+    let sentences: Vec<String> = sentences(spoken(text))
+        .into_iter()
+        .take(4)
+        .map(|sentence| with_final_punctuation(sentence, language))
+        .collect();
     sentences.join(if language == Language::En { " " } else { "" })
 }
 

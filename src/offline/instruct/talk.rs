@@ -13,49 +13,52 @@ use crate::text::{content_words, letters_and_digits, sentences, spoken};
 /// The probability that a reply begins with a catchphrase, if the role has any.
 const CATCHPHRASES: f64 = 0.3;
 /// The maximum number of sentences of the plain answer; the rest is cut.
-const MOST: usize = 4;
+const MAX_ANSWER_SENTENCES: usize = 4;
 
 /// Builds a reply.
 pub(super) fn play(ask: &PlayRole, rng: &mut ChaCha8Rng) -> String {
-    let matter = content_words(&format!("{} {}", ask.instruction, ask.material.answer));
-    let told = first(&ask.description, ask.language);
+    let topic_words = content_words(&format!("{} {}", ask.instruction, ask.material.answer));
+    let description = first(&ask.description, ask.language);
     let mut own: Vec<&str> = ask.material.sayings.iter().map(String::as_str).collect();
     if own.is_empty() {
         own = ask.examples.iter().flat_map(|example| sentences(spoken(&example.answer))).collect();
     }
     if own.is_empty() {
-        own = of_itself(&told, ask.language);
+        own = self_statements(&description, ask.language);
     }
     let weighed: Vec<(usize, &str)> = own
         .into_iter()
-        .map(|text| (1 + 3 * content_words(text).iter().filter(|word| matter.contains(word)).count(), text))
+        .map(|text| (1 + 3 * content_words(text).iter().filter(|word| topic_words.contains(word)).count(), text))
         .collect();
-    let mut said: Vec<String> = Vec::new();
+    let mut role_sentences: Vec<String> = Vec::new();
     for _ in 0..2 {
         if let Ok((_, text)) = weighed.choose_weighted(rng, |(weight, _)| *weight) {
-            let text = ended(text, ask.language);
-            if !said.contains(&text) {
-                said.push(text);
+            let text = with_final_punctuation(text, ask.language);
+            if !role_sentences.contains(&text) {
+                role_sentences.push(text);
             }
         }
     }
-    let answer: Vec<String> =
-        sentences(&ask.material.answer).into_iter().take(MOST).map(|sentence| ended(sentence, ask.language)).collect();
+    let answer: Vec<String> = sentences(&ask.material.answer)
+        .into_iter()
+        .take(MAX_ANSWER_SENTENCES)
+        .map(|sentence| with_final_punctuation(sentence, ask.language))
+        .collect();
     // Sentences go before the answer, after it, or on both sides; without an answer all are used.
     let mut parts = match (answer.is_empty(), rng.random_range(0..3)) {
-        (true, _) => said,
-        (false, 0) => said.into_iter().take(1).chain(answer).collect(),
-        (false, 1) => answer.into_iter().chain(said.into_iter().take(1)).collect::<Vec<String>>(),
+        (true, _) => role_sentences,
+        (false, 0) => role_sentences.into_iter().take(1).chain(answer).collect(),
+        (false, 1) => answer.into_iter().chain(role_sentences.into_iter().take(1)).collect::<Vec<String>>(),
         (false, _) => {
-            let after = said.split_off(said.len().min(1));
-            said.into_iter().chain(answer).chain(after).collect()
+            let after = role_sentences.split_off(role_sentences.len().min(1));
+            role_sentences.into_iter().chain(answer).chain(after).collect()
         }
     };
     if let Some(phrase) = ask.catchphrases.choose(rng)
         && !parts.iter().any(|part| letters_and_digits(part).contains(&letters_and_digits(phrase)))
         && rng.random_bool(CATCHPHRASES)
     {
-        parts.insert(0, ended(phrase, ask.language));
+        parts.insert(0, with_final_punctuation(phrase, ask.language));
     }
     if parts.is_empty() {
         parts.push(if ask.language == Language::En { "Hm." } else { "嗯。" }.to_owned());
@@ -65,7 +68,7 @@ pub(super) fn play(ask: &PlayRole, rng: &mut ChaCha8Rng) -> String {
 
 /// Returns the sentences of a description that a person can say about itself; looks and manners are described by
 /// others.
-pub(super) fn of_itself(told: &str, language: Language) -> Vec<&str> {
+pub(super) fn self_statements(description: &str, language: Language) -> Vec<&str> {
     let own = |sentence: &&str| match language {
         Language::En => {
             let first = sentence.split(|c: char| !c.is_alphanumeric()).find(|word| !word.is_empty());
@@ -75,11 +78,11 @@ pub(super) fn of_itself(told: &str, language: Language) -> Vec<&str> {
             sentence.split(['，', '；']).next().is_some_and(|clause| clause.contains('我')) && !sentence.contains('：')
         }
     };
-    sentences(told).into_iter().filter(own).collect()
+    sentences(description).into_iter().filter(own).collect()
 }
 
 /// Returns a sentence with an initial capital and final punctuation.
-pub(super) fn ended(sentence: &str, language: Language) -> String {
+pub(super) fn with_final_punctuation(sentence: &str, language: Language) -> String {
     let mut chars = sentence.trim().chars();
     let mut text: String = chars.next().into_iter().flat_map(char::to_uppercase).collect();
     text.push_str(chars.as_str());

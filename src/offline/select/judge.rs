@@ -46,11 +46,11 @@ fn entry<'a, T>(table: &'a BTreeMap<String, T>, code: &str) -> &'a T {
 }
 
 /// Maximum difference of context scores that chance can overcome, in standard deviations.
-const NEAR: f64 = 2.0;
+const MAX_RANDOM_BONUS: f64 = 2.0;
 /// Below this difference two replies are equally good.
-const ALIKE: f64 = 0.12;
+const TIE: f64 = 0.12;
 /// From this difference on, one reply is much better.
-const MUCH: f64 = 0.6;
+const CLEAR: f64 = 0.6;
 
 impl OfflineAnswer for Judge {
     fn answer_offline(&self, offline: &mut Offline<'_>) -> Judgement {
@@ -64,7 +64,10 @@ fn judge(ask: &Judge, offline: &mut Offline<'_>) -> Judgement {
     let context = Context::new(ask);
     let called = ask.criteria.iter().map(|criterion| {
         let hinted = if ask.hint.as_deref() == Some(criterion.code.as_str()) { 1.5 } else { 0.0 };
-        (context.calls_for(&criterion.code) + hinted + offline.rng.random_range(0.0..NEAR), criterion.code.as_str())
+        (
+            context.calls_for(&criterion.code) + hinted + offline.rng.random_range(0.0..MAX_RANDOM_BONUS),
+            criterion.code.as_str(),
+        )
     });
     let code = called.max_by(|a, b| a.0.total_cmp(&b.0)).map_or("", |(_, code)| code);
     let quote = context.last.map(|last| excerpt(last, ask.language));
@@ -86,10 +89,10 @@ fn judge(ask: &Judge, offline: &mut Offline<'_>) -> Judgement {
 /// Converts a difference to σ: 1 if the first is much better, 3 for a tie, 5 if the second is much better.
 fn score(difference: f64) -> u8 {
     match difference {
-        d if d >= MUCH => 1,
-        d if d >= ALIKE => 2,
-        d if d > -ALIKE => 3,
-        d if d > -MUCH => 4,
+        d if d >= CLEAR => 1,
+        d if d >= TIE => 2,
+        d if d > -TIE => 3,
+        d if d > -CLEAR => 4,
         _ => 5,
     }
 }
@@ -98,29 +101,29 @@ fn score(difference: f64) -> u8 {
 fn compare(phrases: &Phrases, name: &str, code: &str, first: &Measure, second: &Measure) -> String {
     let text = &phrases.comparison;
     let measure = entry(&phrases.measure, code);
-    let mut told = vec![if first.shown + second.shown == 0 {
+    let mut parts = vec![if first.evidence + second.evidence == 0 {
         // The Chinese measure word 处 needs a number before it.
         text["neither"].replace("{measure}", measure.trim_start_matches('处'))
     } else {
         text["counts"]
             .replace("{measure}", measure)
-            .replace("{first}", &first.shown.to_string())
-            .replace("{second}", &second.shown.to_string())
+            .replace("{first}", &first.evidence.to_string())
+            .replace("{second}", &second.evidence.to_string())
     }];
-    let mut tell = |difference: f64, at: f64, key: &str| {
+    let mut add_difference = |difference: f64, at: f64, key: &str| {
         if difference.abs() >= at {
-            told.push(
+            parts.push(
                 text[&format!("{}_{key}", if difference > 0.0 { "first" } else { "second" })].replace("{name}", name),
             );
         }
     };
-    tell(first.fit - second.fit, 0.1, "fits");
-    tell(first.own - second.own, 0.15, "own");
-    tell(first.again - second.again, 0.2, "again");
-    if told.len() == 1 {
-        told.push(text["alike"].clone());
+    add_difference(first.fit - second.fit, 0.1, "fits");
+    add_difference(first.own - second.own, 0.15, "own");
+    add_difference(first.again - second.again, 0.2, "again");
+    if parts.len() == 1 {
+        parts.push(text["alike"].clone());
     }
-    told.join(if letters_and_digits(&text["alike"]).is_ascii() { " " } else { "" })
+    parts.join(if letters_and_digits(&text["alike"]).is_ascii() { " " } else { "" })
 }
 
 /// Returns the end of a line, in quotation marks.
@@ -154,8 +157,8 @@ struct Context<'a> {
 /// The measurements of a reply.
 struct Measure {
     /// How often it shows the dimension.
-    shown: usize,
-    /// `shown` scaled to 0 to 1.
+    evidence: usize,
+    /// `evidence` scaled to 0 to 1.
     depth: f64,
     /// How well it fits the context, 0 to 1.
     fit: f64,
@@ -220,35 +223,41 @@ impl<'a> Context<'a> {
     fn measure(&self, reply: &str, code: &str) -> Measure {
         let speech = spoken(reply);
         let words: BTreeSet<String> = content_words(speech).into_iter().collect();
-        let shown = self.shown(speech, &words, code);
+        let evidence = self.count_evidence(speech, &words, code);
         let weigh = |count: f64| 1.0 - (-0.6 * count).exp();
-        let taken: f64 = self
+        let taken_up: f64 = self
             .recent
             .iter()
             .zip([1.0, 0.5, 0.3])
-            .map(|(heard, part)| part * float(words.intersection(heard).count()))
+            .map(|(recent, part)| part * float(words.intersection(recent).count()))
             .sum();
         let asked = self.last.is_some_and(asks);
         let sentences = sentences(speech);
         let answers = !asked || sentences.iter().any(|sentence| !asks(sentence));
         let size = size(speech);
         let sound = (4..=70).contains(&size) && !sentences.is_empty();
-        let fit = 0.5 * weigh(taken) + if answers { 0.25 } else { 0.0 } + if sound { 0.25 } else { 0.0 };
+        let fit = 0.5 * weigh(taken_up) + if answers { 0.25 } else { 0.0 } + if sound { 0.25 } else { 0.0 };
         let history = self.ask.history.iter().map(|line| similarity(spoken(&line.content), speech));
-        Measure { shown, depth: weigh(float(shown)), fit, own: self.own(speech), again: history.fold(0.0, f64::max) }
+        Measure {
+            evidence,
+            depth: weigh(float(evidence)),
+            fit,
+            own: self.own(speech),
+            again: history.fold(0.0, f64::max),
+        }
     }
 
     /// Counts the evidence for a dimension in a reply.
-    fn shown(&self, speech: &str, words: &BTreeSet<String>, code: &str) -> usize {
+    fn count_evidence(&self, speech: &str, words: &BTreeSet<String>, code: &str) -> usize {
         let count = |sign| count_speech_markers(speech, self.ask.language, sign);
-        let taken = || {
+        let taken_up = || {
             words
                 .iter()
                 .filter(|word| self.earlier.contains(*word) || self.recent.iter().any(|set| set.contains(*word)))
                 .count()
         };
         match code {
-            "CR" => taken() + count(SpeechMarker::Recall),
+            "CR" => taken_up() + count(SpeechMarker::Recall),
             "FR" => count(SpeechMarker::Fact),
             "RR" => count(SpeechMarker::Reason),
             "CA" => {
@@ -256,7 +265,7 @@ impl<'a> Context<'a> {
                 2 * usize::from(asks(speech)) + named + usize::from(count(SpeechMarker::Turn) > 0)
             }
             "PA" => count(SpeechMarker::Feeling) + count(SpeechMarker::Thanks),
-            _ => taken(),
+            _ => taken_up(),
         }
     }
 

@@ -14,11 +14,11 @@ use crate::text::{
 };
 
 /// Minimum similarity at which two utterances count as the same.
-const SAME: f64 = 0.6;
+const MIN_SIMILARITY: f64 = 0.6;
 /// A noun in this many utterances is no longer used as a topic.
-const WORN: usize = 4;
+const MAX_TOPIC_MENTIONS: usize = 4;
 /// Minimum similarity at which two sentences count as the same.
-const SAME_SENTENCE: f64 = 0.75;
+const MIN_SENTENCE_SIMILARITY: f64 = 0.75;
 
 /// The speech act of the previous utterance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,24 +48,24 @@ pub(super) struct ConversationView<'a> {
     pub(super) situation: &'a str,
     pub(super) history: &'a [Line],
     /// The last utterances of others, at most three, newest first.
-    pub(super) heard: Vec<&'a Line>,
-    /// The content words of `heard`.
-    pub(super) words: Vec<BTreeSet<String>>,
-    /// The semantic fields of `heard`, as bit sets.
-    pub(super) fields: Vec<u32>,
+    pub(super) recent_lines: Vec<&'a Line>,
+    /// The content words of `recent_lines`.
+    pub(super) recent_words: Vec<BTreeSet<String>>,
+    /// The semantic fields of `recent_lines`, as bit sets.
+    pub(super) recent_fields: Vec<u32>,
     /// The kind of question with which the last utterance of another ends, if it does.
-    pub(super) asked: Option<&'static QuestionKind>,
-    said: Vec<Said>,
+    pub(super) question_kind: Option<&'static QuestionKind>,
+    spoken_lines: Vec<SpokenLine>,
 }
 
 /// An utterance of the history, prepared for comparison.
 #[derive(Debug)]
-struct Said {
+struct SpokenLine {
     /// Whether the participant said it.
     own: bool,
     plain: String,
     /// Its normalized sentences.
-    whole: Vec<String>,
+    whole_sentences: Vec<String>,
     pairs: Vec<(char, char)>,
     sentences: Vec<Vec<(char, char)>>,
 }
@@ -79,53 +79,53 @@ impl<'a> ConversationView<'a> {
         situation: &'a str,
         history: &'a [Line],
     ) -> Self {
-        let heard: Vec<&Line> = history.iter().rev().filter(|line| line.speaker != name).take(3).collect();
+        let recent_lines: Vec<&Line> = history.iter().rev().filter(|line| line.speaker != name).take(3).collect();
         let words: Vec<BTreeSet<String>> =
-            heard.iter().map(|line| content_words(spoken(&line.content)).into_iter().collect()).collect();
+            recent_lines.iter().map(|line| content_words(spoken(&line.content)).into_iter().collect()).collect();
         Self {
             language,
             name,
             others: others.filter(|other| *other != name).collect(),
             situation,
             history,
-            fields: words.iter().map(|words| fields_of(words, language)).collect(),
-            words,
-            asked: heard.first().and_then(|line| asked(spoken(&line.content), language)),
-            heard,
-            said: history.iter().map(|line| Said::new(&line.content, line.speaker == name)).collect(),
+            recent_fields: words.iter().map(|words| fields_of(words, language)).collect(),
+            recent_words: words,
+            question_kind: recent_lines.first().and_then(|line| asked(spoken(&line.content), language)),
+            recent_lines,
+            spoken_lines: history.iter().map(|line| SpokenLine::new(&line.content, line.speaker == name)).collect(),
         }
     }
 
     /// Returns the last utterance of another participant; empty at the start.
     pub(super) fn last(&self) -> &'a str {
-        self.heard.first().map_or("", |line| spoken(&line.content))
+        self.recent_lines.first().map_or("", |line| spoken(&line.content))
     }
 
     /// Returns the speaker of [`Self::last`].
     pub(super) fn last_speaker(&self) -> Option<&'a str> {
-        self.heard.first().map(|line| line.speaker.as_str())
+        self.recent_lines.first().map(|line| line.speaker.as_str())
     }
 
     /// Returns whether a text answers the question of the last utterance; true if it has none.
     pub(super) fn is_answered(&self, text: &str) -> bool {
-        self.asked.is_none_or(|kind| kind.is_answered(self.last(), text, self.language))
+        self.question_kind.is_none_or(|kind| kind.is_answered(self.last(), text, self.language))
     }
 
     /// Returns whether the last utterance asks this participant: it names the participant, or it names nobody else and
     /// follows an utterance of the participant.
     pub(super) fn is_asked(&self) -> bool {
-        if self.asked.is_none() {
+        if self.question_kind.is_none() {
             return false;
         }
         let (last, asker) = (self.last(), self.last_speaker());
         let another = |other: &&str| Some(*other) != asker && mentions(last, other);
         let before = self.history.iter().rev().map(|line| line.speaker.as_str()).find(|name| Some(*name) != asker);
-        let meant = || before.is_none_or(|before| before == self.name);
-        mentions(last, self.name) || (meant() && !self.others.iter().any(another))
+        let is_reply_expected = || before.is_none_or(|before| before == self.name);
+        mentions(last, self.name) || (is_reply_expected() && !self.others.iter().any(another))
     }
 
     /// Returns the speech act of the last utterance.
-    pub(super) fn act(&self) -> SpeechAct {
+    pub(super) fn speech_act(&self) -> SpeechAct {
         let last = self.last();
         let shows = |sign| count_speech_markers(last, self.language, sign) > 0;
         if shows(SpeechMarker::Farewell) {
@@ -144,44 +144,48 @@ impl<'a> ConversationView<'a> {
     }
 
     /// Returns whether a text, or a sentence of it that is long enough to be noticed, was said before.
-    pub(super) fn is_said(&self, text: &str) -> bool {
+    pub(super) fn is_repeated(&self, text: &str) -> bool {
         let parts = sentences(text);
         // Two adjacent short sentences are noticed even if each alone is not.
         let twos = parts.windows(2).map(<[&str]>::concat);
         let letters = pairs(&letters_and_digits(spoken(text)));
-        self.said.iter().any(|said| is_alike(&letters, &said.pairs, SAME))
-            || parts.iter().any(|sentence| self.is_sentence_said(sentence))
-            || twos.into_iter().any(|two| self.has(&two))
+        self.spoken_lines.iter().any(|line| is_alike(&letters, &line.pairs, MIN_SIMILARITY))
+            || parts.iter().any(|sentence| self.is_sentence_repeated(sentence))
+            || twos.into_iter().any(|two| self.contains_phrase(&two))
     }
 
-    fn is_sentence_said(&self, sentence: &str) -> bool {
+    fn is_sentence_repeated(&self, sentence: &str) -> bool {
         let plain = letters_and_digits(sentence);
         let length = plain.chars().count();
         // A speaker's own sentences must not be repeated even if short, except for a word or two.
-        if length * 2 >= self.noticed() && self.said.iter().any(|said| said.own && said.whole.contains(&plain)) {
+        if length * 2 >= self.min_noticed_length()
+            && self.spoken_lines.iter().any(|line| line.own && line.whole_sentences.contains(&plain))
+        {
             return true;
         }
-        let long = length >= self.noticed();
+        let long = length >= self.min_noticed_length();
         let pairs = pairs(&plain);
-        long && self.said.iter().any(|said| {
-            said.plain.contains(&plain) || said.sentences.iter().any(|other| is_alike(&pairs, other, SAME_SENTENCE))
+        long && self.spoken_lines.iter().any(|line| {
+            line.plain.contains(&plain)
+                || line.sentences.iter().any(|other| is_alike(&pairs, other, MIN_SENTENCE_SIMILARITY))
         })
     }
 
     /// Returns whether these words, the fixed part of a phrase, occur in the history.
-    pub(super) fn has(&self, words: &str) -> bool {
+    pub(super) fn contains_phrase(&self, words: &str) -> bool {
         let plain = letters_and_digits(words);
-        plain.chars().count() >= self.noticed().div_ceil(2) && self.said.iter().any(|said| said.plain.contains(&plain))
+        plain.chars().count() >= self.min_noticed_length().div_ceil(2)
+            && self.spoken_lines.iter().any(|line| line.plain.contains(&plain))
     }
 
     /// Returns the greatest similarity of a text to any utterance of the history.
-    pub(super) fn nearest(&self, text: &str) -> f64 {
+    pub(super) fn max_similarity(&self, text: &str) -> f64 {
         let pairs = pairs(&letters_and_digits(spoken(text)));
-        self.said.iter().map(|said| pair_similarity(&pairs, &said.pairs)).fold(0.0, f64::max)
+        self.spoken_lines.iter().map(|line| pair_similarity(&pairs, &line.pairs)).fold(0.0, f64::max)
     }
 
     /// Returns the minimum length, in characters, of a phrase that is noticed when repeated.
-    const fn noticed(&self) -> usize {
+    const fn min_noticed_length(&self) -> usize {
         match self.language {
             Language::En => 14,
             Language::Zh => 5,
@@ -191,13 +195,18 @@ impl<'a> ConversationView<'a> {
     /// Returns the things that can be referred to, from the last utterance that has any, without people.
     pub(super) fn topics(&self) -> Vec<Topic> {
         let times = |noun: &str| self.history.iter().filter(|line| line.content.contains(noun)).count();
-        let fresh = |topic: &Topic| times(&topic.noun) < WORN;
-        let things = |line: &&Line| self.things(spoken(&line.content)).into_iter().filter(fresh).collect();
-        self.heard.iter().map(things).find(|topics: &Vec<Topic>| !topics.is_empty()).unwrap_or_default()
+        let fresh = |topic: &Topic| times(&topic.noun) < MAX_TOPIC_MENTIONS;
+        let mentioned_things =
+            |line: &&Line| self.mentioned_things(spoken(&line.content)).into_iter().filter(fresh).collect();
+        self.recent_lines
+            .iter()
+            .map(mentioned_things)
+            .find(|topics: &Vec<Topic>| !topics.is_empty())
+            .unwrap_or_default()
     }
 
     /// Returns the things that a text mentions, except names of participants and nouns of the engine's own phrases.
-    pub(super) fn things(&self, text: &str) -> Vec<Topic> {
+    pub(super) fn mentioned_things(&self, text: &str) -> Vec<Topic> {
         let words = words_of(self.language);
         let mut topics = topics(text, self.language);
         let person = |noun: &str| self.people().any(|person| mentions(noun, person) || person.contains(noun));
@@ -209,7 +218,7 @@ impl<'a> ConversationView<'a> {
             // A thing has an article or possessive and no `of` after it; this excludes `not that alike`, `no good` and
             // `a quarter of an hour`.
             let lower = text.to_lowercase().replace('’', "'");
-            let told = |noun: &str| {
+            let has_determiner = |noun: &str| {
                 words.determiners.iter().any(|article| {
                     let phrase = format!("{article} {noun}");
                     lower.match_indices(&phrase).any(|(at, _)| {
@@ -228,7 +237,7 @@ impl<'a> ConversationView<'a> {
                         .rsplit_once(' ')
                         .is_some_and(|(_, last)| words.words_after_things.iter().any(|word| word == last))
             };
-            topics.retain(|topic| told(&topic.noun) && !verb(&topic.noun) && !quality(&topic.noun));
+            topics.retain(|topic| has_determiner(&topic.noun) && !verb(&topic.noun) && !quality(&topic.noun));
         }
         topics
     }
@@ -244,14 +253,14 @@ fn is_alike(a: &[(char, char)], b: &[(char, char)], least: f64) -> bool {
     2.0 * float(a.len().min(b.len())) >= least * float(a.len() + b.len()) && pair_similarity(a, b) >= least
 }
 
-impl Said {
+impl SpokenLine {
     fn new(content: &str, own: bool) -> Self {
         let speech = spoken(content);
         let plain = letters_and_digits(speech);
         let sentences =
             sentences(speech).into_iter().map(|sentence| pairs(&crate::text::letters_and_digits(sentence))).collect();
-        let whole = crate::text::sentences(speech).into_iter().map(crate::text::letters_and_digits).collect();
-        Self { own, pairs: pairs(&plain), plain, whole, sentences }
+        let whole_sentences = crate::text::sentences(speech).into_iter().map(crate::text::letters_and_digits).collect();
+        Self { own, pairs: pairs(&plain), plain, whole_sentences, sentences }
     }
 }
 
@@ -274,7 +283,7 @@ pub(super) fn mentions(text: &str, name: &str) -> bool {
 }
 
 /// Returns the form of address for a name: title and last name, otherwise the first name. None for common nouns.
-pub(super) fn address(name: &str) -> Option<String> {
+pub(super) fn form_of_address(name: &str) -> Option<String> {
     if name.chars().any(crate::text::is_han) {
         return (name.chars().count() <= 4).then(|| name.to_owned());
     }
@@ -312,43 +321,44 @@ mod tests {
 
     #[test]
     fn a_question_is_addressed_to_the_named_or_previous_speaker() {
-        for (language, [ann, tom, sue], said, open, named) in [
+        for (language, [ann, tom, sue], statement, open, named) in [
             (Language::En, ["Ann", "Tom", "Sue"], "The lamp is out.", "Who saw to it?", "Who saw to it, Sue?"),
             (Language::Zh, ["付珂", "马奔", "祁勉"], "灯灭了。", "是谁管的？", "祁勉，是谁管的？"),
         ] {
             let asked = |name: &str, question: &str| {
-                let history = [line(ann, said), line(tom, question)];
+                let history = [line(ann, statement), line(tom, question)];
                 let others = [ann, tom, sue].into_iter().filter(|other| *other != name);
                 ConversationView::new(language, name, others, "", &history).is_asked()
             };
             assert!(asked(ann, open) && !asked(sue, open), "{language}");
             assert!(asked(sue, named) && !asked(ann, named), "{language}");
-            assert!(!asked(ann, said), "{language}: it is not a question");
+            assert!(!asked(ann, statement), "{language}: it is not a question");
         }
     }
 
     #[test]
     fn a_topic_mentioned_often_is_exhausted() {
-        for (language, said, topic) in
+        for (language, statement, topic) in
             [(Language::En, "I saw to the tower book.", "tower book"), (Language::Zh, "账册在我这里。", "账册")]
         {
             let topics = |times: usize| {
-                let history = vec![line("Tom", said); times];
+                let history = vec![line("Tom", statement); times];
                 let conversation = ConversationView::new(language, "Ann", ["Tom"].into_iter(), "", &history);
                 conversation.topics().into_iter().map(|topic| topic.noun).collect::<Vec<_>>()
             };
             assert_eq!(topics(1), [topic]);
-            assert!(topics(WORN).is_empty(), "{language}");
+            assert!(topics(MAX_TOPIC_MENTIONS).is_empty(), "{language}");
         }
     }
 
     #[test]
     fn predicates_are_not_part_of_a_topic() {
         let conversation = ConversationView::new(Language::En, "Ann", ["Tom"].into_iter(), "", &[]);
-        let things = |text: &str| conversation.things(text).into_iter().map(|topic| topic.noun).collect::<Vec<_>>();
-        assert!(things("It makes my food cold.").is_empty());
-        assert!(things("It makes a lady energetic.").is_empty());
-        assert_eq!(things("It is in the cold cellar."), ["cold cellar"]);
+        let mentioned_things =
+            |text: &str| conversation.mentioned_things(text).into_iter().map(|topic| topic.noun).collect::<Vec<_>>();
+        assert!(mentioned_things("It makes my food cold.").is_empty());
+        assert!(mentioned_things("It makes a lady energetic.").is_empty());
+        assert_eq!(mentioned_things("It is in the cold cellar."), ["cold cellar"]);
     }
 
     #[test]
@@ -376,7 +386,7 @@ mod tests {
             ("the girl", None),
             ("祁勉", Some("祁勉")),
         ] {
-            assert_eq!(address(name).as_deref(), expected, "{name}");
+            assert_eq!(form_of_address(name).as_deref(), expected, "{name}");
         }
     }
 }

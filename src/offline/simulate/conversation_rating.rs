@@ -11,7 +11,7 @@ use crate::stages::simulate::{Rate, Rating};
 use crate::text::{asks, content_words, float, similarity, spoken};
 
 /// Minimum similarity at which a turn repeats another.
-const SAME: f64 = 0.75;
+const MIN_SIMILARITY: f64 = 0.75;
 
 /// Counts over a conversation.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ impl OfflineAnswer for Rate {
 pub(super) fn rate(ask: &Rate, _: &mut Offline<'_>) -> Rating {
     let figures = Figures::count(ask);
     let sentences = &frames(ask.language).rating;
-    let told = |key: &str| {
+    let filled = |key: &str| {
         sentences[key]
             .replace("{linked}", &figures.linked.to_string())
             .replace("{turns}", &figures.turns.to_string())
@@ -46,9 +46,9 @@ pub(super) fn rate(ask: &Rate, _: &mut Offline<'_>) -> Rating {
             .replace("{words}", &format!("{:.1}", figures.words))
     };
     Rating {
-        interaction: told("interaction"),
-        coherence: told("coherence"),
-        progression: told("progression"),
+        interaction: filled("interaction"),
+        coherence: filled("coherence"),
+        progression: filled("progression"),
         quality: figures.quality(),
     }
 }
@@ -62,7 +62,7 @@ impl Figures {
         let (mut linked, mut repeated, mut fresh) = (0, 0, 0);
         let mut known = BTreeSet::new();
         for (at, text) in speech.iter().enumerate() {
-            repeated += usize::from(speech[..at].iter().any(|earlier| similarity(earlier, text) >= SAME));
+            repeated += usize::from(speech[..at].iter().any(|earlier| similarity(earlier, text) >= MIN_SIMILARITY));
             fresh += words[at].iter().filter(|word| known.insert((*word).clone())).count();
             let before = at.saturating_sub(2)..at;
             let shares = words[before.clone()].iter().any(|earlier| !earlier.is_disjoint(&words[at]))

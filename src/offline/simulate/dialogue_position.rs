@@ -10,7 +10,7 @@ use crate::text::{asks, content_words, float, letters_and_digits, pair_similarit
 const ANSWERABLE: usize = 3;
 
 /// Minimum length, in words, of an answer that makes sense without its question.
-const TELLING: usize = 10;
+const MIN_STANDALONE_WORDS: usize = 10;
 
 /// The position in the original dialogue. Indices refer to the dialogue's lines.
 pub(super) struct DialoguePosition {
@@ -21,7 +21,7 @@ pub(super) struct DialoguePosition {
     /// Indices that can still be answered.
     recent: Vec<usize>,
     /// All indices that were said.
-    said: BTreeSet<usize>,
+    said_lines: BTreeSet<usize>,
     /// For each line, how much it depends on the line before it, from 0 to 1.3.
     dependence: Vec<f64>,
 }
@@ -49,23 +49,23 @@ impl DialoguePosition {
     pub(super) fn new(dialogue: &[Line], history: &[Line]) -> Self {
         let entries: Vec<Entry<'_>> = dialogue.iter().map(Entry::new).collect();
         let find = |line: &Line| {
-            let said = letters_and_digits(spoken(&line.content));
-            let letters = pairs(&said);
+            let spoken_text = letters_and_digits(spoken(&line.content));
+            let letters = pairs(&spoken_text);
             let alike = |entry: &Entry<'_>| {
                 entry.speaker == line.speaker
-                    && (!entry.plain.is_empty() && said.contains(&entry.plain)
-                        || entry.first.as_ref().is_some_and(|first| said.contains(first))
+                    && (!entry.plain.is_empty() && spoken_text.contains(&entry.plain)
+                        || entry.first.as_ref().is_some_and(|first| spoken_text.contains(first))
                         || pair_similarity(&letters, &entry.pairs) > 0.6)
             };
             entries.iter().rposition(alike)
         };
         let found: Vec<Option<usize>> = history.iter().map(find).collect();
-        let said: BTreeSet<usize> = found.iter().flatten().copied().collect();
+        let said_lines: BTreeSet<usize> = found.iter().flatten().copied().collect();
         Self {
-            reached: said.last().copied(),
+            reached: said_lines.last().copied(),
             last: found.last().copied().flatten(),
             recent: found.iter().rev().take(ANSWERABLE).flatten().copied().collect(),
-            said,
+            said_lines,
             dependence: dialogue.iter().enumerate().map(|(at, line)| dependence(dialogue, at, line)).collect(),
         }
     }
@@ -85,8 +85,8 @@ impl DialoguePosition {
     pub(super) fn may_be_said(&self, dialogue: &[Line], line: usize) -> bool {
         let text = spoken(&dialogue[line].content);
         let asked = line.checked_sub(1).is_some_and(|before| self.recent.contains(&before));
-        let lost = !asked && self.dependence[line] >= 1.0 && length(text) < TELLING;
-        let stale = Self::answerer(dialogue, line).is_some() && self.said.contains(&(line + 1));
+        let lost = !asked && self.dependence[line] >= 1.0 && length(text) < MIN_STANDALONE_WORDS;
+        let stale = Self::answerer(dialogue, line).is_some() && self.said_lines.contains(&(line + 1));
         !lost && !stale
     }
 
@@ -111,8 +111,8 @@ fn dependence(dialogue: &[Line], at: usize, line: &Line) -> f64 {
     let answers = before.speaker != line.speaker && asks(spoken(&before.content));
     let short = length(text) < 4 && !asks(text);
     // `See what?` refers to words that were not said.
-    let bare = length(text) < 5 && asks(text) && before.speaker != line.speaker && content_words(text).len() < 2;
-    if bare {
+    let is_bare = length(text) < 5 && asks(text) && before.speaker != line.speaker && content_words(text).len() < 2;
+    if is_bare {
         return 1.0;
     }
     // An answer with a question of its own depends less on the line before.

@@ -12,9 +12,9 @@ use crate::stages::simulate::{Direct, Direction};
 use crate::text::{SpeechMarker, asks, content_words, count_speech_markers, float, sentences, spoken};
 
 /// Minimum number of utterances before a conversation may end on its own.
-const RIPE: usize = 12;
+const MIN_LENGTH_TO_END: usize = 12;
 /// From this number of remaining turns on, the conversation is brought to an end.
-const CLOSING: u32 = 3;
+const FINAL_TURNS: u32 = 3;
 
 impl OfflineAnswer for Direct {
     fn answer_offline(&self, offline: &mut Offline<'_>) -> Direction {
@@ -26,11 +26,11 @@ impl OfflineAnswer for Direct {
 pub(super) fn direct(ask: &Direct, offline: &mut Offline<'_>) -> Direction {
     let reasons = &frames(ask.language).director;
     let reason = |key: &str, name: &str| reasons[key].replace("{name}", name);
-    if let Some(key) = end(ask, offline) {
+    if let Some(key) = end_reason(ask, offline) {
         return Direction { reason: reason(key, ""), next: Direction::END.to_owned() };
     }
     let scored = ask.choices.iter().map(|choice| {
-        let (score, key) = claim(ask, choice);
+        let (score, key) = turn_score(ask, choice);
         (score + offline.rng.random_range(0.0..0.5), key, choice)
     });
     match scored.max_by(|a, b| a.0.total_cmp(&b.0)) {
@@ -40,23 +40,23 @@ pub(super) fn direct(ask: &Direct, offline: &mut Offline<'_>) -> Direction {
 }
 
 /// Returns the key of the reason if the conversation ends here.
-fn end(ask: &Direct, offline: &mut Offline<'_>) -> Option<&'static str> {
+fn end_reason(ask: &Direct, offline: &mut Offline<'_>) -> Option<&'static str> {
     let last = ask.history.last().filter(|_| ask.may_end)?;
-    let late = float(ask.history.len().saturating_sub(RIPE - 1));
+    let late = float(ask.history.len().saturating_sub(MIN_LENGTH_TO_END - 1));
     let open = asks(spoken(&last.content));
     let farewell = count_speech_markers(spoken(&last.content), ask.language, SpeechMarker::Farewell) > 0;
     let mut chance = if open { 0.0 } else { 0.015 * late };
     if farewell {
         chance += 0.08 * late;
     }
-    if !open && late > 0.0 && is_dry(ask) {
+    if !open && late > 0.0 && has_little_new(ask) {
         chance += 0.25;
     }
     // A conversation that reaches the turn limit may be cut off at a question.
-    if !open && ask.turns_left <= CLOSING {
+    if !open && ask.turns_left <= FINAL_TURNS {
         chance += 1.0 / f64::from(ask.turns_left.max(2) - 1);
     }
-    if !open && is_spent(ask) {
+    if !open && has_only_generic_phrases(ask) {
         chance += 0.8;
     }
     let ends = offline.rng.random_bool(chance.clamp(0.0, 1.0));
@@ -64,14 +64,14 @@ fn end(ask: &Direct, offline: &mut Offline<'_>) -> Option<&'static str> {
 }
 
 /// Returns whether most of the last three utterances were generic phrases.
-fn is_spent(ask: &Direct) -> bool {
+fn has_only_generic_phrases(ask: &Direct) -> bool {
     let is_generic =
         |line: &&Line| sentences(spoken(&line.content)).into_iter().all(|sentence| is_generic(sentence, ask.language));
     ask.history.iter().rev().take(3).filter(is_generic).count() > 1
 }
 
 /// Returns whether the last four utterances contain hardly any new content words.
-fn is_dry(ask: &Direct) -> bool {
+fn has_little_new(ask: &Direct) -> bool {
     const LAST: usize = 4;
     let Some(split) = ask.history.len().checked_sub(LAST) else { return false };
     let words = |line: &Line| content_words(spoken(&line.content));
@@ -82,7 +82,7 @@ fn is_dry(ask: &Direct) -> bool {
 }
 
 /// Returns the score of a participant for the next turn, and the key of the main reason.
-fn claim(ask: &Direct, name: &str) -> (f64, &'static str) {
+fn turn_score(ask: &Direct, name: &str) -> (f64, &'static str) {
     let test = ask.cast.first().is_some_and(|member| member.name == name);
     let since = ask.history.iter().rev().position(|line| line.speaker == name);
     let turns = ask.history.iter().filter(|line| line.speaker == name).count();

@@ -44,7 +44,7 @@ pub(super) fn candidates<'a>(
             // Skip text that is read aloud or quoted: it addresses no one present.
             let closes = [".’", "!’", "?’"].iter().any(|end| text.contains(end)) && !text.contains('‘');
             let reads = closes || text.starts_with(['‘', '“', '「', '『']);
-            if length(&text) >= 2 && !reads && !conversation.is_said(&text) {
+            if length(&text) >= 2 && !reads && !conversation.is_repeated(&text) {
                 let addresses_someone = addresses_someone(&text);
                 candidates.push(LineCandidate {
                     text,

@@ -13,13 +13,13 @@ use crate::text::{
 };
 
 /// Bonus for a line that answers the question asked.
-const ANSWERS: f64 = 0.5;
+const ANSWER_BONUS: f64 = 0.5;
 /// Minimum overlap at which a line is related to the conversation.
-const RELATED: f64 = 0.2;
+const MIN_RELATED_OVERLAP: f64 = 0.2;
 /// Weight of the overlap with the last utterances.
-const TAKEN_UP: f64 = 2.0;
+const OVERLAP_WEIGHT: f64 = 2.0;
 /// Weight of a pseudo-random rank of the speaker's lines, which differs between conversations.
-const ROTATION: f64 = 0.7;
+const ROTATION_WEIGHT: f64 = 0.7;
 
 /// Scores lines against a conversation.
 #[derive(Debug)]
@@ -34,9 +34,9 @@ pub(super) struct LineScorer<'a> {
     /// Words that have already occurred, so that a line may use them as names.
     known: BTreeSet<String>,
     /// Possible names of absent people whom the speaker knows (Chinese only).
-    absent: BTreeSet<String>,
+    absent_names: BTreeSet<String>,
     /// Hash that identifies the conversation.
-    talk_hash: u64,
+    conversation_hash: u64,
 }
 
 impl<'a> LineScorer<'a> {
@@ -52,39 +52,54 @@ impl<'a> LineScorer<'a> {
             }
         }
         let names = conversation.people().flat_map(str::split_whitespace);
-        let said = conversation.history.iter().flat_map(|line| line.content.split_whitespace());
-        let known = names.chain(said).chain(conversation.situation.split_whitespace()).map(bare).collect();
+        let spoken = conversation.history.iter().flat_map(|line| line.content.split_whitespace());
+        let known = names.chain(spoken).chain(conversation.situation.split_whitespace()).map(bare).collect();
         let situation: BTreeSet<String> = content_words(conversation.situation).into_iter().collect();
         let fields = fields_of(&situation, conversation.language);
         let opening = conversation.history.first().map_or("", |line| line.content.as_str());
-        let talk_hash = hash(hash(SEED, conversation.situation), opening);
-        Self { conversation, counts, lines: total, situation, fields, known, absent: BTreeSet::new(), talk_hash }
+        let conversation_hash = hash(hash(SEED, conversation.situation), opening);
+        Self {
+            conversation,
+            counts,
+            lines: total,
+            situation,
+            fields,
+            known,
+            absent_names: BTreeSet::new(),
+            conversation_hash,
+        }
     }
 
     /// Adds the absent people whom the speaker knows, found in the texts on its relations. Lines about them are
     /// penalized unless the conversation names them.
-    pub(super) fn knowing<'b>(mut self, relations: impl Iterator<Item = &'b str>) -> Self {
+    pub(super) fn with_relations<'b>(mut self, relations: impl Iterator<Item = &'b str>) -> Self {
         if self.conversation.language == Language::Zh {
-            self.absent = relations.flat_map(|text| absent(text, self.conversation)).collect();
+            self.absent_names = relations.flat_map(|text| absent_names(text, self.conversation)).collect();
         }
         self
     }
 
     /// Returns the weighted word overlap of a text with the last utterances of others, from 0 to 1.2.
-    pub(super) fn shared(&self, text: &str) -> f64 {
-        self.shares(&content_words(text).into_iter().collect())
+    pub(super) fn overlap(&self, text: &str) -> f64 {
+        self.weighted_overlap(&content_words(text).into_iter().collect())
     }
 
-    fn shares(&self, words: &BTreeSet<String>) -> f64 {
-        let weigh = |heard: &BTreeSet<String>| words.intersection(heard).map(|word| self.weight(word)).sum::<f64>();
-        let heard: f64 =
-            self.conversation.words.iter().zip([1.0, 0.5, 0.25]).map(|(heard, part)| part * weigh(heard)).sum();
+    fn weighted_overlap(&self, words: &BTreeSet<String>) -> f64 {
+        let weigh =
+            |recent: &BTreeSet<String>| words.intersection(recent).map(|word| self.word_weight(word)).sum::<f64>();
+        let recent: f64 = self
+            .conversation
+            .recent_words
+            .iter()
+            .zip([1.0, 0.5, 0.25])
+            .map(|(recent, part)| part * weigh(recent))
+            .sum();
         // At the start, the situation is the only thing to refer to.
-        let seen = if self.conversation.history.len() < 3 { 0.4 } else { 0.15 };
-        ((heard + seen * weigh(&self.situation)) / (3.0 + 0.1 * float(words.len()))).min(1.2)
+        let situation_weight = if self.conversation.history.len() < 3 { 0.4 } else { 0.15 };
+        ((recent + situation_weight * weigh(&self.situation)) / (3.0 + 0.1 * float(words.len()))).min(1.2)
     }
 
-    fn weight(&self, word: &str) -> f64 {
+    fn word_weight(&self, word: &str) -> f64 {
         let count = self.counts.get(word).copied().unwrap_or(0);
         (1.0 + float(self.lines) / float(1 + count)).ln()
     }
@@ -94,8 +109,9 @@ impl<'a> LineScorer<'a> {
         let text = candidate.text.as_str();
         let language = self.conversation.language;
         let content: BTreeSet<String> = content_words(text).into_iter().collect();
-        let mut fit =
-            TAKEN_UP * self.shares(&content) + self.of_one_matter(fields_of(&content, language)) + self.turn(text);
+        let mut fit = OVERLAP_WEIGHT * self.weighted_overlap(&content)
+            + self.field_overlap(fields_of(&content, language))
+            + self.rotation(text);
         let shows = |sign| count_speech_markers(text, language, sign) > 0;
         let last = self.conversation.last();
         if asks(last) {
@@ -114,62 +130,67 @@ impl<'a> LineScorer<'a> {
                 false => 0.1,
             };
             if asked && self.conversation.is_answered(text) {
-                fit += ANSWERS;
+                fit += ANSWER_BONUS;
             }
-        } else if answers(text, language) {
+        } else if begins_like_an_answer(text, language) {
             fit -= 0.4;
         }
         fit -= if candidate.lost_vocative { 0.25 } else { 0.0 };
         // The point of a line often comes last.
         fit -= if candidate.cut { 0.2 } else { 0.0 };
-        fit -= if candidate.later || !is_scrap(text, language) { 0.0 } else { 0.35 };
+        fit -= if candidate.later || !is_fragment(text, language) { 0.0 } else { 0.35 };
         let words = length(text);
         fit += if (5..=32).contains(&words) { 0.15 } else { -0.15 };
         fit -= match candidate.later {
-            true if leans(text) => 0.35,
+            true if depends_on_previous_part(text) => 0.35,
             true => 0.1,
             false => 0.0,
         };
-        fit - 0.3 * float(self.strangers(text).min(2)) - 0.22 * float(self.pointers(text).min(3))
+        fit - 0.3 * float(self.count_unknown_names(text).min(2))
+            - 0.22 * float(self.count_dangling_references(text).min(3))
     }
 
     /// Returns whether a text shares words or a semantic field with the last utterances.
     pub(super) fn is_related(&self, text: &str) -> bool {
         let words: BTreeSet<String> = content_words(text).into_iter().collect();
-        let heard = self.conversation.fields.first().copied().unwrap_or(0);
-        self.shares(&words) >= RELATED || fields_of(&words, self.conversation.language) & heard != 0
+        let recent = self.conversation.recent_fields.first().copied().unwrap_or(0);
+        self.weighted_overlap(&words) >= MIN_RELATED_OVERLAP
+            || fields_of(&words, self.conversation.language) & recent != 0
     }
 
     /// Returns the overlap in semantic fields with the conversation, from 0 to 0.4.
-    fn of_one_matter(&self, fields: u32) -> f64 {
+    fn field_overlap(&self, fields: u32) -> f64 {
         let meets = |others: u32, part: f64| part * f64::from((fields & others).count_ones());
-        let heard = self.conversation.fields.iter().zip([0.18, 0.1, 0.05]).map(|(heard, part)| meets(*heard, part));
-        (heard.sum::<f64>() + meets(self.fields, 0.04)).min(0.4)
+        let recent =
+            self.conversation.recent_fields.iter().zip([0.18, 0.1, 0.05]).map(|(recent, part)| meets(*recent, part));
+        (recent.sum::<f64>() + meets(self.fields, 0.04)).min(0.4)
     }
 
     /// Returns a pseudo-random rank of a line in this conversation, so that the same lines do not win in every one.
-    fn turn(&self, text: &str) -> f64 {
+    fn rotation(&self, text: &str) -> f64 {
         // Only the beginning counts, so that all candidates from a line's beginning have the same rank.
         let head: String = text.chars().take(8).collect();
-        ROTATION * f64::from(u16::try_from(hash(self.talk_hash, &head) >> 48).unwrap_or_default()) / f64::from(u16::MAX)
+        ROTATION_WEIGHT * f64::from(u16::try_from(hash(self.conversation_hash, &head) >> 48).unwrap_or_default())
+            / f64::from(u16::MAX)
     }
 
     /// Counts references to something not present: `It’s three fingers`, `Hold his foot`, `the bailer` from elsewhere.
-    fn pointers(&self, text: &str) -> usize {
-        let heads = sentences(text).into_iter().filter(|sentence| self.points(sentence)).count();
-        let things = self.conversation.things(text);
+    fn count_dangling_references(&self, text: &str) -> usize {
+        let heads = sentences(text).into_iter().filter(|sentence| self.opens_with_dangling_reference(sentence)).count();
+        let things = self.conversation.mentioned_things(text);
         // Things that were already mentioned are known to the listeners.
         let foreign = things.iter().filter(|thing| {
             let words: Vec<String> = content_words(&thing.noun);
             !words.iter().any(|word| {
-                self.situation.contains(word) || self.conversation.words.iter().any(|heard| heard.contains(word))
+                self.situation.contains(word)
+                    || self.conversation.recent_words.iter().any(|recent| recent.contains(word))
             })
         });
-        heads + foreign.count().div_ceil(2) + usize::from(self.is_of_somebody(text))
+        heads + foreign.count().div_ceil(2) + usize::from(self.refers_to_unnamed_person(text))
     }
 
     /// Returns whether a text refers to a third person whom neither it nor the previous utterance names.
-    fn is_of_somebody(&self, text: &str) -> bool {
+    fn refers_to_unnamed_person(&self, text: &str) -> bool {
         let pronouns = &words_of(self.conversation.language).third_person;
         let third = |text: &str| match self.conversation.language {
             Language::En => {
@@ -184,12 +205,12 @@ impl<'a> LineScorer<'a> {
         third(text)
             && !named(self.conversation.last())
             && !self.conversation.people().any(|person| mentions(text, person))
-            && self.strangers(text) == 0
+            && self.count_unknown_names(text) == 0
     }
 
     /// Returns whether a sentence begins with a reference that only its original context explains: a pronoun without
     /// antecedent, or a title that no one present has.
-    fn points(&self, sentence: &str) -> bool {
+    fn opens_with_dangling_reference(&self, sentence: &str) -> bool {
         let openers = &words_of(self.conversation.language).context_openers;
         match self.conversation.language {
             Language::En => {
@@ -211,9 +232,9 @@ impl<'a> LineScorer<'a> {
     }
 
     /// Counts the names in a text that have not occurred in the conversation.
-    fn strangers(&self, text: &str) -> usize {
+    fn count_unknown_names(&self, text: &str) -> usize {
         if self.conversation.language == Language::Zh {
-            return self.absent.iter().filter(|name| text.contains(name.as_str())).count();
+            return self.absent_names.iter().filter(|name| text.contains(name.as_str())).count();
         }
         sentences(text)
             .into_iter()
@@ -226,10 +247,10 @@ impl<'a> LineScorer<'a> {
     }
 
     /// Scores how well a text shows a dimension; 0 for codes other than the five shipped ones.
-    pub(super) fn shows(&self, text: &str, code: &str) -> f64 {
+    pub(super) fn dimension_score(&self, text: &str, code: &str) -> f64 {
         let count = |sign| float(count_speech_markers(text, self.conversation.language, sign).min(3));
         match code {
-            "CR" => 0.8 * self.shared(text) + 0.15 * count(SpeechMarker::Recall),
+            "CR" => 0.8 * self.overlap(text) + 0.15 * count(SpeechMarker::Recall),
             "FR" => 0.18 * count(SpeechMarker::Fact),
             "RR" => 0.2 * count(SpeechMarker::Reason),
             "CA" => f64::from(u8::from(asks(text))) * 0.35 + 0.08 * count(SpeechMarker::Turn),
@@ -240,7 +261,7 @@ impl<'a> LineScorer<'a> {
 }
 
 /// Returns possible names of absent people in a Chinese text: runs of three characters, none of them a common one.
-fn absent(text: &str, conversation: &ConversationView<'_>) -> Vec<String> {
+fn absent_names(text: &str, conversation: &ConversationView<'_>) -> Vec<String> {
     let chars: Vec<char> = text.chars().collect();
     let names = chars.windows(3).filter(|three| three.iter().all(|c| is_han(*c)));
     let names = names.map(|three| three.iter().collect::<String>()).filter(|three| content_words(three).len() > 1);
@@ -254,7 +275,7 @@ fn absent(text: &str, conversation: &ConversationView<'_>) -> Vec<String> {
 }
 
 /// Returns whether a text begins with a word that only begins answers.
-fn answers(text: &str, language: Language) -> bool {
+fn begins_like_an_answer(text: &str, language: Language) -> bool {
     let head = text.split([',', '.', '!', '?', '，', '。', '！', '？', '…']).next().unwrap_or_default().trim();
     let opener = match language {
         Language::En => head.split_whitespace().next().unwrap_or_default().to_lowercase(),
@@ -264,7 +285,7 @@ fn answers(text: &str, language: Language) -> bool {
 }
 
 /// Returns whether a text begins with a fragment that depends on a preceding sentence.
-fn is_scrap(text: &str, language: Language) -> bool {
+fn is_fragment(text: &str, language: Language) -> bool {
     let parts = sentences(text);
     let Some(first) = parts.first().filter(|first| !asks(first)) else { return false };
     match language {
@@ -289,7 +310,7 @@ fn hash(seed: u64, text: &str) -> u64 {
 
 /// Returns whether a part of a line depends on the part before it: its first sentence has one or two words, or it
 /// begins with a conjunction.
-fn leans(text: &str) -> bool {
+fn depends_on_previous_part(text: &str) -> bool {
     let scrap = sentences(text).first().is_some_and(|first| length(first) < 3);
     scrap || WORD_LISTS.conjunctions.iter().any(|conjunction| text.starts_with(conjunction.as_str()))
 }
@@ -298,8 +319,8 @@ fn leans(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn weighed(language: Language, said: &str, lines: &[&str]) -> Vec<f64> {
-        let history = [crate::schema::Line { speaker: "Y".to_owned(), content: said.to_owned(), is_test: false }];
+    fn fits_of(language: Language, spoken: &str, lines: &[&str]) -> Vec<f64> {
+        let history = [crate::schema::Line { speaker: "Y".to_owned(), content: spoken.to_owned(), is_test: false }];
         let conversation = ConversationView::new(language, "X", ["Y"].into_iter(), "", &history);
         let scorer = LineScorer::new(&conversation, lines.iter().copied());
         let candidate = |text: &str| LineCandidate {
@@ -310,12 +331,12 @@ mod tests {
             lost_vocative: false,
         };
         // The pseudo-random rank is subtracted, as it may hide the difference.
-        lines.iter().map(|line| scorer.fit(&candidate(line)) - scorer.turn(line)).collect()
+        lines.iter().map(|line| scorer.fit(&candidate(line)) - scorer.rotation(line)).collect()
     }
 
     #[test]
     fn relevant_lines_rank_first_and_answers_follow_questions() {
-        for (language, said, better, worse) in [
+        for (language, spoken, better, worse) in [
             (
                 Language::En,
                 "They sold him for forty pounds.",
@@ -338,7 +359,7 @@ mod tests {
             (Language::Zh, "楼上的灯灭了。", "手艺好的人，如今难得了。", "不，手艺好的人，如今难得了。"),
             (Language::Zh, "楼上的灯灭了。", "这一带手艺好的人，难得。", "歇。这一带手艺好的人，难得。"),
         ] {
-            let fits = weighed(language, said, &[better, worse]);
+            let fits = fits_of(language, spoken, &[better, worse]);
             assert!(fits[0] > fits[1] + 0.1, "{better} {worse} {fits:?}");
         }
     }
@@ -352,7 +373,7 @@ mod tests {
             let first = |situation: &str| {
                 let conversation = ConversationView::new(language, "X", ["Y"].into_iter(), situation, &[]);
                 let scorer = LineScorer::new(&conversation, lines.iter().copied());
-                lines.into_iter().max_by(|a, b| scorer.turn(a).total_cmp(&scorer.turn(b)))
+                lines.into_iter().max_by(|a, b| scorer.rotation(a).total_cmp(&scorer.rotation(b)))
             };
             let chosen: BTreeSet<_> = (0..20).map(|scene| first(&format!("{scene}"))).collect();
             assert!(chosen.len() > 2, "{chosen:?}");
@@ -368,8 +389,8 @@ mod tests {
             }];
         let conversation = ConversationView::new(Language::Zh, "甲", ["祁勉堂"].into_iter(), "", &history);
         let scorer = LineScorer::new(&conversation, std::iter::empty())
-            .knowing(["信服祁勉堂，怕聂崇礼，疼邬小满。"].into_iter());
-        assert_eq!(scorer.strangers("聂崇礼不会答应的。"), 1);
-        assert_eq!(scorer.strangers("祁勉堂不会答应的，邬小满也不会。"), 0);
+            .with_relations(["信服祁勉堂，怕聂崇礼，疼邬小满。"].into_iter());
+        assert_eq!(scorer.count_unknown_names("聂崇礼不会答应的。"), 1);
+        assert_eq!(scorer.count_unknown_names("祁勉堂不会答应的，邬小满也不会。"), 0);
     }
 }

@@ -21,7 +21,9 @@ pub(super) fn pick(
         .iter()
         .filter_map(|frame| Some((frame, slots.fill(frame, conversation.language)?)))
         .filter(|(frame, text)| {
-            sentences(text).len() <= most && !conversation.has(literal(frame)) && !conversation.is_said(text)
+            sentences(text).len() <= most
+                && !conversation.contains_phrase(literal(frame))
+                && !conversation.is_repeated(text)
         })
         .map(|(frame, text)| (text, if frame.contains("{topic}") { 5.0 } else { 1.0 }))
         .collect();
@@ -29,7 +31,7 @@ pub(super) fn pick(
 }
 
 /// Returns the phrase least similar to any utterance, for use when all phrases have been used.
-pub(super) fn least_said(
+pub(super) fn least_similar(
     pool: &[String],
     slots: &Slots,
     most: usize,
@@ -38,7 +40,7 @@ pub(super) fn least_said(
     pool.iter()
         .filter_map(|frame| slots.fill(frame, conversation.language))
         .filter(|text| sentences(text).len() <= most)
-        .min_by(|a, b| conversation.nearest(a).total_cmp(&conversation.nearest(b)))
+        .min_by(|a, b| conversation.max_similarity(a).total_cmp(&conversation.max_similarity(b)))
 }
 
 /// Returns the longest part of a phrase between slots.

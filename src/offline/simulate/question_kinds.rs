@@ -21,9 +21,9 @@ pub(super) struct QuestionKind {
     #[serde(default)]
     anywhere: bool,
     /// Words that identify the question, separated by `|`; empty for the fallback kind.
-    asked: String,
+    question_words: String,
     /// Words that identify an answer, separated by `|`.
-    shown: String,
+    answer_words: String,
     /// Short generic answers.
     pub(super) say: Vec<String>,
     /// Short generic answers to be followed by one of the speaker's own utterances.
@@ -38,7 +38,7 @@ pub(super) fn asked(text: &str, language: Language) -> Option<&'static QuestionK
     let spaced = spaced(question);
     let heads: Vec<String> = question.split([',', ';', ':', '—']).map(head).collect();
     let fits = |kind: &&QuestionKind| {
-        let mut words = kind.asked.split('|').filter(|word| !word.is_empty());
+        let mut words = kind.question_words.split('|').filter(|word| !word.is_empty());
         match language {
             Language::Zh => words.any(|word| question.contains(word)),
             Language::En => words.any(|word| spaced.contains(&format!(" {word} "))),
@@ -47,7 +47,7 @@ pub(super) fn asked(text: &str, language: Language) -> Option<&'static QuestionK
     // Words of these kinds take precedence over the form of the question.
     let first = kinds.iter().filter(|kind| kind.anywhere).find(fits);
     let asks_so = |head: &String, kind: &&QuestionKind| {
-        kind.asked.split('|').any(|word| !word.is_empty() && head.starts_with(&format!(" {word} ")))
+        kind.question_words.split('|').any(|word| !word.is_empty() && head.starts_with(&format!(" {word} ")))
     };
     // The first clause decides: `What does it cost, where you live?` does not ask for a place.
     let of_head = || heads.iter().find_map(|head| kinds.iter().find(|kind| asks_so(head, kind)));
@@ -68,12 +68,13 @@ impl QuestionKind {
         if stated.is_empty() {
             return false;
         }
-        let about = content_words(question);
-        let takes_up = |sentence: &&str| content_words(sentence).iter().filter(|word| about.contains(word)).count();
-        let taken: usize = stated.iter().map(takes_up).sum();
-        let shown = |sentence: &&str| {
+        let question_content = content_words(question);
+        let takes_up =
+            |sentence: &&str| content_words(sentence).iter().filter(|word| question_content.contains(word)).count();
+        let shared_words: usize = stated.iter().map(takes_up).sum();
+        let has_answer_word = |sentence: &&str| {
             let spaced = spaced(sentence);
-            let mut words = self.shown.split('|').filter(|word| !word.is_empty());
+            let mut words = self.answer_words.split('|').filter(|word| !word.is_empty());
             match language {
                 Language::Zh => words.any(|word| sentence.contains(word)),
                 Language::En => words.any(|word| spaced.contains(&format!(" {word} "))),
@@ -81,10 +82,13 @@ impl QuestionKind {
         };
         // Common words are weak evidence alone: yes and no must come first, and other kinds need shared content words.
         match self.name.as_str() {
-            "yes" => stated[0].split(['，', '。', ',', '.', ';']).next().is_some_and(|head| shown(&head)) || taken > 1,
-            "why" | "number" | "feeling" | "recall" => stated.iter().any(shown),
-            "when" => stated.iter().any(shown) && (taken > 0 || language == Language::En),
-            _ => taken > 0 && (self.shown.is_empty() || stated.iter().any(shown)),
+            "yes" => {
+                stated[0].split(['，', '。', ',', '.', ';']).next().is_some_and(|head| has_answer_word(&head))
+                    || shared_words > 1
+            }
+            "why" | "number" | "feeling" | "recall" => stated.iter().any(has_answer_word),
+            "when" => stated.iter().any(has_answer_word) && (shared_words > 0 || language == Language::En),
+            _ => shared_words > 0 && (self.answer_words.is_empty() || stated.iter().any(has_answer_word)),
         }
     }
 }

@@ -5,7 +5,7 @@ use rand::RngExt as _;
 use rand::seq::{IndexedRandom as _, SliceRandom as _};
 use rand_chacha::ChaCha8Rng;
 
-use super::conversation::{ConversationView, address, mentions};
+use super::conversation::{ConversationView, form_of_address, mentions};
 use super::dialogue_position::DialoguePosition;
 use super::line_candidates::{LineCandidate, candidates};
 use super::line_scoring::LineScorer;
@@ -36,7 +36,7 @@ fn test_reply(ask: &TestReply, offline: &mut Offline<'_>) -> String {
     let conversation = ConversationView::new(ask.language, &ask.name, others, &ask.situation, &ask.history);
     let relations = ask.profile.iter().filter(|attribute| is_of(attribute, &WORD_LISTS.relation_keys));
     let scorer = LineScorer::new(&conversation, ask.lines.iter().map(String::as_str))
-        .knowing(relations.map(|attribute| attribute.value.as_str()));
+        .with_relations(relations.map(|attribute| attribute.value.as_str()));
     let (options, rng) = (offline.options, &mut offline.rng);
     let most = most(ask.max_sentences);
     let aim = ask.dimension.as_deref().filter(|_| rng.random_bool(chance(options.strategy_rate)));
@@ -44,11 +44,11 @@ fn test_reply(ask: &TestReply, offline: &mut Offline<'_>) -> String {
     let answers = conversation.is_asked() && rng.random_bool(chance(0.4 + 0.6 * options.strategy_rate));
     let framed = most > 1 && (answers || aim.is_some() || rng.random_bool(chance(0.15 + 0.5 * options.strategy_rate)));
     let lines = ask.lines.iter().map(String::as_str).enumerate();
-    let told = ask.profile.iter().map(|attribute| attribute.value.as_str());
-    let names = names(ask.lines.iter().map(String::as_str).chain(told));
+    let profile_texts = ask.profile.iter().map(|attribute| attribute.value.as_str());
+    let names = names(ask.lines.iter().map(String::as_str).chain(profile_texts));
     let pool = candidates(lines, &names, if framed { most - 1 } else { most }, true, &conversation);
     let best = retrieve(pool, options, rng, |candidate| {
-        scorer.fit(candidate) + aim.map_or(0.0, |aim| AIMED * scorer.shows(&candidate.text, aim))
+        scorer.fit(candidate) + aim.map_or(0.0, |aim| DIMENSION_WEIGHT * scorer.dimension_score(&candidate.text, aim))
     });
     // A short generic answer is better than one followed by an unrelated line, but in half of the cases the line is
     // kept, as it is in the character's own voice.
@@ -84,24 +84,24 @@ fn scene_reply(ask: &SceneReply, offline: &mut Offline<'_>) -> String {
         && ask.eliciting.is_some()
         && test.is_some_and(|test| !is_asked(&conversation, test))
         && rng.random_bool(chance(0.25 + 0.6 * options.strategy_rate));
-    let place = DialoguePosition::new(&ask.dialogue, &ask.history);
+    let position = DialoguePosition::new(&ask.dialogue, &ask.history);
     let after_test = conversation.last_speaker() == test && test.is_some();
     let answers = conversation.is_asked() && rng.random_bool(chance(0.4 + 0.6 * options.strategy_rate));
     let framed = most > 1 && (elicits || answers || (after_test && rng.random_bool(0.3)));
     let lines = own().map(|(at, line)| (at, line.content.as_str()));
-    let told = ask.profile.iter().map(|attribute| attribute.value.as_str());
-    let mut names = names(ask.dialogue.iter().map(|line| line.content.as_str()).chain(told));
+    let profile_texts = ask.profile.iter().map(|attribute| attribute.value.as_str());
+    let mut names = names(ask.dialogue.iter().map(|line| line.content.as_str()).chain(profile_texts));
     names.extend(ask.dialogue.iter().flat_map(|line| line.speaker.split_whitespace()).map(str::to_owned));
     let pool = candidates(lines, &names, if framed { most - 1 } else { most }, false, &conversation);
     let best = pool
         .into_iter()
-        .filter(|candidate| place.may_be_said(&ask.dialogue, candidate.line))
+        .filter(|candidate| position.may_be_said(&ask.dialogue, candidate.line))
         // If the character was asked a question that a line does not answer, the line is kept for later.
         .filter(|candidate| {
             let answered = || conversation.is_answered(&candidate.text) || scorer.is_related(&candidate.text);
-            !answers || place.follows(candidate.line) || answered()
+            !answers || position.follows(candidate.line) || answered()
         })
-        .map(|candidate| (scorer.fit(&candidate) + place.turn(candidate.line), candidate))
+        .map(|candidate| (scorer.fit(&candidate) + position.turn(candidate.line), candidate))
         .max_by(|a, b| a.0.total_cmp(&b.0).then_with(|| b.1.line.cmp(&a.1.line)));
     let wants: Vec<Attribute> = ask
         .motivations
@@ -116,7 +116,7 @@ fn scene_reply(ask: &SceneReply, offline: &mut Offline<'_>) -> String {
         .collect();
     let slots = slots(&conversation, own_things(&wants, &conversation), rng);
     let assembly = ReplyAssembly { conversation: &conversation, scorer: &scorer, slots: &slots, most };
-    let follows = best.as_ref().is_some_and(|(_, candidate)| place.follows(candidate.line));
+    let follows = best.as_ref().is_some_and(|(_, candidate)| position.follows(candidate.line));
     let answerer = best.as_ref().and_then(|(_, candidate)| DialoguePosition::answerer(&ask.dialogue, candidate.line));
     // A question from the book is for the character who answers it there; it names that character unless it spoke last.
     let answerer = answerer.filter(|name| conversation.others.contains(name));
@@ -124,7 +124,7 @@ fn scene_reply(ask: &SceneReply, offline: &mut Offline<'_>) -> String {
     let elicits = elicits && answerer.is_none();
     let answerer = answerer.filter(|name| conversation.others.len() > 1 && conversation.last_speaker() != Some(name));
     let (mut body, retrieved) = assembly.body(best, &frames(ask.language).compose.motive, rng);
-    if let Some(name) = answerer.and_then(address)
+    if let Some(name) = answerer.and_then(form_of_address)
         && body.ends_with(['?', '？'])
         && !conversation.people().any(|person| mentions(&body, person))
     {
@@ -134,11 +134,11 @@ fn scene_reply(ask: &SceneReply, offline: &mut Offline<'_>) -> String {
         && !retrieved
         && !conversation.is_asked()
         && let Some(question) =
-            test.and_then(address).and_then(|test| assembly.elicit(&test, ask.dimension.as_deref(), "", rng))
+            test.and_then(form_of_address).and_then(|test| assembly.elicit(&test, ask.dimension.as_deref(), "", rng))
     {
         return assembly.spoken(None, &question, None, options, false, rng);
     }
-    let elicits = match test.and_then(address).filter(|_| elicits) {
+    let elicits = match test.and_then(form_of_address).filter(|_| elicits) {
         // A line that is already a question needs no second one, only an addressee.
         Some(test) if body.ends_with(['?', '？']) => {
             // With two participants, or right after the test character spoke, the addressee is evident.
@@ -160,9 +160,9 @@ fn scene_reply(ask: &SceneReply, offline: &mut Offline<'_>) -> String {
 }
 
 /// Weight of how well a line shows the target dimension.
-const AIMED: f64 = 2.0;
+const DIMENSION_WEIGHT: f64 = 2.0;
 /// Maximum random addition to a line's score.
-const SWAY: f64 = 0.2;
+const MAX_RANDOM_BONUS: f64 = 0.2;
 
 fn most(max_sentences: u32) -> usize {
     usize::try_from(max_sentences).unwrap_or(usize::MAX).max(1)
@@ -176,8 +176,10 @@ fn retrieve(
     weigh: impl Fn(&LineCandidate) -> f64,
 ) -> Option<(f64, LineCandidate)> {
     // A small random addition alternates between lines of nearly the same score.
-    let mut weighed: Vec<(f64, LineCandidate)> =
-        pool.into_iter().map(|candidate| (weigh(&candidate) + rng.random_range(0.0..SWAY), candidate)).collect();
+    let mut weighed: Vec<(f64, LineCandidate)> = pool
+        .into_iter()
+        .map(|candidate| (weigh(&candidate) + rng.random_range(0.0..MAX_RANDOM_BONUS), candidate))
+        .collect();
     // Shuffle first, so that ties are broken at random and not by the order of the lines.
     weighed.shuffle(rng);
     let most = usize::try_from(options.candidates).unwrap_or(usize::MAX).max(1);
@@ -226,7 +228,7 @@ fn own_things(profile: &[Attribute], conversation: &ConversationView<'_>) -> Vec
     profile
         .iter()
         .filter(|attribute| !is_of(attribute, &WORD_LISTS.personal_keys))
-        .flat_map(|attribute| conversation.things(&attribute.value))
+        .flat_map(|attribute| conversation.mentioned_things(&attribute.value))
         .map(|mut topic| {
             for (theirs, mine) in [("his ", "my "), ("her ", "my "), ("their ", "our ")] {
                 if let Some(rest) = topic.phrase.strip_prefix(theirs) {
@@ -252,7 +254,7 @@ fn slots(conversation: &ConversationView<'_>, own: Vec<Topic>, rng: &mut ChaCha8
         conversation.last_speaker()
     };
     let present = name.filter(|name| conversation.others.contains(name));
-    Slots { topic, own, name: present.and_then(address) }
+    Slots { topic, own, name: present.and_then(form_of_address) }
 }
 
 #[cfg(test)]
@@ -433,8 +435,12 @@ mod tests {
                 let history = fixture.play(&vivid(), seed, 20, most);
                 for (at, line) in history.iter().enumerate() {
                     let content = line.content.as_str();
-                    let nearest = history[..at].iter().map(|other| similarity(spoken(&other.content), spoken(content)));
-                    assert!(nearest.fold(0.0, f64::max) < 0.8, "{language} {seed}/{at}: {content}\n{history:#?}");
+                    let max_similarity =
+                        history[..at].iter().map(|other| similarity(spoken(&other.content), spoken(content)));
+                    assert!(
+                        max_similarity.fold(0.0, f64::max) < 0.8,
+                        "{language} {seed}/{at}: {content}\n{history:#?}"
+                    );
                     let count = sentences(spoken(content)).len();
                     assert!((1..=most as usize).contains(&count), "{language} {seed}/{at}: {content}");
                     assert!(content.ends_with(['.', '!', '?', '…', '。', '！', '？']), "{content}");
@@ -470,12 +476,12 @@ mod tests {
 
     #[test]
     fn the_test_character_replies_with_its_own_matching_lines() {
-        for (language, said, word) in [
+        for (language, speech, word) in [
             (Language::En, "How many steps are there, Ada, and which of them is loose?", "loose"),
             (Language::Zh, "陆阿达，台阶有多少级，哪一级是松的？", "台阶"),
         ] {
             let fixture = fixture(language);
-            let history = [line(fixture.dialogue[0].0, said)];
+            let history = [line(fixture.dialogue[0].0, speech)];
             let options = OfflineOptions { action_rate: 0.0, strategy_rate: 0.0, ..vivid() };
             for draw in 0..10 {
                 let mut offline = Offline { options: &options, rng: seeded(draw, &[]) };
@@ -502,7 +508,7 @@ mod tests {
                 let scorer = LineScorer::new(&conversation, fixture.lines.iter().copied());
                 let worth = |options: &OfflineOptions, draw: &str| {
                     let reply = test_reply(&ask, &mut Offline { options, rng: seeded(seed, &[draw]) });
-                    scorer.shared(&reply) + scorer.shows(&reply, code)
+                    scorer.overlap(&reply) + scorer.dimension_score(&reply, code)
                 };
                 let difference = worth(&vivid, "vivid") - worth(&plain, "plain");
                 better += usize::from(difference > 0.05);
@@ -547,7 +553,7 @@ mod tests {
         for language in Language::ALL {
             let fixture = fixture(language);
             let name = fixture.dialogue[1].0;
-            let called = address(fixture.test()).expect("the test character has a first name");
+            let called = form_of_address(fixture.test()).expect("the test character has a first name");
             let history = [line(fixture.dialogue[0].0, fixture.dialogue[0].1)];
             let options = OfflineOptions { strategy_rate: 1.0, ..vivid() };
             let asked = (0..40).filter(|draw| {
@@ -564,14 +570,14 @@ mod tests {
         for language in Language::ALL {
             let fixture = fixture(language);
             let name = fixture.dialogue[1].0;
-            let history: Vec<Line> = fixture.dialogue.iter().map(|(name, said)| line(name, said)).collect();
+            let history: Vec<Line> = fixture.dialogue.iter().map(|(name, speech)| line(name, speech)).collect();
             let options = OfflineOptions { strategy_rate: 1.0, action_rate: 0.0, ..vivid() };
             let replies = (0..40).map(|draw| {
                 let ask = fixture.scene_ask(name, &history[..5], Some("RR"), 3);
                 let ask = SceneReply { dialogue: ask.dialogue[..5].to_vec(), ..ask };
                 scene_reply(&ask, &mut Offline { options: &options, rng: seeded(draw, &[]) })
             });
-            let called = address(fixture.test()).expect("the test character has a first name");
+            let called = form_of_address(fixture.test()).expect("the test character has a first name");
             let drawn: Vec<String> = replies.filter(|reply| reply.contains(&called)).collect();
             assert!(drawn.len() > 20, "{language}: {drawn:?}");
             assert!(drawn.iter().all(|reply| sentences(reply).len() == 1), "{drawn:?}");

@@ -4,10 +4,10 @@ use rand::RngExt as _;
 use rand::seq::IndexedRandom as _;
 use rand_chacha::ChaCha8Rng;
 
-use super::conversation::{ConversationView, SpeechAct, address, mentions};
+use super::conversation::{ConversationView, SpeechAct, form_of_address, mentions};
 use super::line_candidates::{LineCandidate, close};
 use super::line_scoring::LineScorer;
-use super::phrase_choice::{least_said, pick};
+use super::phrase_choice::{least_similar, pick};
 use super::phrases::{Slots, capitals, frames};
 use crate::llm::OfflineOptions;
 use crate::schema::Language;
@@ -38,13 +38,13 @@ impl ReplyAssembly<'_> {
         }
         let compose = &frames(self.conversation.language).compose;
         let mut pools: Vec<&[String]> = vec![&compose.statement, motives, &compose.question];
-        if let Some(kind) = self.conversation.asked.filter(|_| self.conversation.is_asked()) {
+        if let Some(kind) = self.conversation.question_kind.filter(|_| self.conversation.is_asked()) {
             pools.splice(0..0, [kind.say.as_slice(), &compose.question]);
         }
         let fresh = pools.iter().find_map(|pool| pick(pool, self.slots, self.most, self.conversation, rng));
         let body = fresh.or_else(|| {
             let all: Vec<String> = pools.concat();
-            least_said(&all, self.slots, self.most, self.conversation)
+            least_similar(&all, self.slots, self.most, self.conversation)
         });
         (body.unwrap_or_default(), false)
     }
@@ -52,20 +52,20 @@ impl ReplyAssembly<'_> {
     /// Returns a transition from the previous utterance, if `body` does not respond to it.
     pub(super) fn bridge(&self, body: &str, rng: &mut ChaCha8Rng) -> Option<String> {
         // A question to this speaker gets a generic answer of its kind.
-        if self.conversation.act() == SpeechAct::Question
+        if self.conversation.speech_act() == SpeechAct::Question
             && self.conversation.is_asked()
-            && let Some(kind) = self.conversation.asked
+            && let Some(kind) = self.conversation.question_kind
         {
             let pool = if kind.lead.is_empty() { &kind.say } else { &kind.lead };
             return if self.conversation.is_answered(body) { None } else { self.phrase(pool, body, rng) };
         }
-        let fits = self.scorer.shared(body) >= FITS
+        let fits = self.scorer.overlap(body) >= FITS
             || count_speech_markers(body, self.conversation.language, SpeechMarker::Greeting) > 0;
-        if self.conversation.heard.is_empty() || fits {
+        if self.conversation.recent_lines.is_empty() || fits {
             return None;
         }
         let bridge = &frames(self.conversation.language).bridge;
-        let pool = match self.conversation.act() {
+        let pool = match self.conversation.speech_act() {
             // A question needs no transition, and questions to others are not answered here.
             _ if asks(body) => return None,
             SpeechAct::Question => return None,
@@ -80,7 +80,7 @@ impl ReplyAssembly<'_> {
 
     /// Returns the leading and trailing phrase by which a reply shows a dimension.
     pub(super) fn strategy(&self, code: &str, body: &str, rng: &mut ChaCha8Rng) -> (Option<String>, Option<String>) {
-        let (lead, tail) = self.shown(code, body, rng);
+        let (lead, tail) = self.dimension_phrases(code, body, rng);
         // A question to this speaker is answered first.
         let answers = lead.is_none() && self.conversation.is_asked() && !self.conversation.is_answered(body);
         let lead = if answers { self.bridge(body, rng) } else { lead };
@@ -90,10 +90,10 @@ impl ReplyAssembly<'_> {
         (lead, tail)
     }
 
-    fn shown(&self, code: &str, body: &str, rng: &mut ChaCha8Rng) -> (Option<String>, Option<String>) {
+    fn dimension_phrases(&self, code: &str, body: &str, rng: &mut ChaCha8Rng) -> (Option<String>, Option<String>) {
         let frames = frames(self.conversation.language);
         let Some(pool) = frames.strategy.get(code) else { return (self.bridge(body, rng), None) };
-        let shown = |sign| count_speech_markers(body, self.conversation.language, sign) > 0;
+        let shows = |sign| count_speech_markers(body, self.conversation.language, sign) > 0;
         match code {
             "CR" => {
                 let lead = self.phrase(&frames.echo, body, rng);
@@ -102,9 +102,9 @@ impl ReplyAssembly<'_> {
                 let tail = if remind { self.phrase(pool, body, rng) } else { None };
                 (lead, tail)
             }
-            "FR" if shown(SpeechMarker::Fact) => (None, None),
-            "RR" if shown(SpeechMarker::Reason) => (None, None),
-            "PA" if shown(SpeechMarker::Feeling) => (None, None),
+            "FR" if shows(SpeechMarker::Fact) => (None, None),
+            "RR" if shows(SpeechMarker::Reason) => (None, None),
+            "PA" if shows(SpeechMarker::Feeling) => (None, None),
             "CA" if asks(body) && self.conversation.others.iter().any(|other| mentions(body, other)) => (None, None),
             "PA" if rng.random_bool(0.5) => (self.phrase(pool, body, rng), None),
             _ => (None, self.phrase(pool, body, rng)),
@@ -118,8 +118,8 @@ impl ReplyAssembly<'_> {
         let code = code?;
         let pool = frames.opening.get(code).filter(|_| silent).or_else(|| frames.elicit.get(code))?;
         // The question follows the speaker's own utterance, so it refers to a thing mentioned there.
-        let topic = self.conversation.things(body).choose(rng).map(|topic| topic.phrase.clone());
-        let name = Some(address(test).unwrap_or_else(|| test.to_owned()));
+        let topic = self.conversation.mentioned_things(body).choose(rng).map(|topic| topic.phrase.clone());
+        let name = Some(form_of_address(test).unwrap_or_else(|| test.to_owned()));
         let slots = Slots { name, topic: topic.or_else(|| self.slots.topic.clone()), own: None };
         pick(pool, &slots, 1, self.conversation, rng)
     }
@@ -159,7 +159,7 @@ impl ReplyAssembly<'_> {
     /// Chooses an action that fits the mood and is not in the history.
     fn action<'b>(&self, warm: bool, rng: &mut ChaCha8Rng) -> Option<&'b str> {
         let action = &frames(self.conversation.language).action;
-        let mood = match self.conversation.act() {
+        let mood = match self.conversation.speech_act() {
             _ if warm => &action.warm,
             SpeechAct::Question => &action.question,
             SpeechAct::Anger => &action.anger,

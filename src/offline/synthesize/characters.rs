@@ -97,12 +97,12 @@ fn names(setting: &WorldRows, count: usize, avoid: &[String], rng: &mut ChaCha8R
             if names.len() == count {
                 return names;
             }
-            let mut whole = (0..family_names.len()).map(|shift| {
+            let mut full_names = (0..family_names.len()).map(|shift| {
                 let family = family_names[(index + shift) % family_names.len()];
                 if setting.language == Language::En { format!("{first} {family}") } else { format!("{family}{first}") }
             });
-            let free = whole.find(|name| {
-                !names.iter().any(|(other, _)| clash(name, other)) && !avoid.iter().any(|taken| clash(name, taken))
+            let free = full_names.find(|name| {
+                !names.iter().any(|(other, _)| clash(name, other)) && !avoid.iter().any(|avoided| clash(name, avoided))
             });
             names.extend(free.map(|name| (name, woman)));
         }

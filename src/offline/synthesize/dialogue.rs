@@ -43,7 +43,7 @@ fn dialogue(ask: &MakeDialogue, rng: &mut ChaCha8Rng) -> Dialogue {
             // Lines of a trade that exists everywhere would be the same in each place unless a slot depends on the
             // place.
             let everywhere = setting.is_everywhere(part.occupation);
-            frames.retain(|frame| !everywhere || is_of_place(frame));
+            frames.retain(|frame| !everywhere || is_unique_to_place(frame));
             frames.shuffle(rng);
             let opening = share(&setting.tension.sides);
             let frames = opening.chain(frames).take(MOST_LINES);
@@ -71,7 +71,7 @@ fn dialogue(ask: &MakeDialogue, rng: &mut ChaCha8Rng) -> Dialogue {
 }
 
 /// Returns whether a line has no slots or a slot whose value is unique to a world.
-fn is_of_place(frame: &str) -> bool {
+fn is_unique_to_place(frame: &str) -> bool {
     let own = ["place", "folk", "master", "hazard", "meal", "custom", "stake", "friend", "goods", "trade"];
     !frame.contains('{') || own.iter().any(|slot| frame.contains(&format!("{{{slot}}}")))
 }

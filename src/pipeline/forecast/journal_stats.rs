@@ -1,48 +1,42 @@
 //! Statistics of models from a journal, for forecasts, and assumptions where the journal has too few records.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 use std::time::Duration;
+
+use serde::Deserialize;
 
 use crate::config::Loaded;
 use crate::llm::{AskError, Expected, Record, estimate_tokens};
 use crate::pipeline::error::RunError;
 use crate::store::JournalView;
 
-/// The assumed duration of a call, if neither an option nor the journal gives one.
-pub(crate) const LATENCY: Duration = Duration::from_secs(3);
+/// Assumptions where the journal has too few records.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Assumptions {
+    latency_s: u64,
+    reply_tokens: u64,
+    reply_tokens_by_ask: BTreeMap<String, u64>,
+}
+
+static ASSUMPTIONS: LazyLock<Assumptions> =
+    LazyLock::new(|| toml::from_str(include_str!("assumptions.toml")).expect("the table is embedded and tested"));
+
+/// Returns the assumed duration of a call, if neither an option nor the journal gives one.
+pub(crate) fn assumed_latency() -> Duration {
+    Duration::from_secs(ASSUMPTIONS.latency_s)
+}
 
 /// Minimum number of journal records for measured values to replace assumptions.
-const ENOUGH: u64 = 5;
+const MIN_RECORDS: u64 = 5;
 
 /// Maximum number of journal records to read.
-const LOOKED_AT: usize = 20_000;
-
-/// Assumed minimum length in tokens of a served model's reply, by ask. Models write more than the offline engine where
-/// they give reasons or invent content; elsewhere their replies are about as long. These are assumptions and reported
-/// as such.
-const LEAST: [(&str, u64); 14] = [
-    ("chunk/border", 60),
-    ("extract/scenes", 60),
-    ("extract/describe", 500),
-    ("synthesize/world", 400),
-    ("synthesize/characters", 700),
-    ("synthesize/scene", 350),
-    ("synthesize/dialogue", 400),
-    ("synthesize/known", 200),
-    ("synthesize/review", 150),
-    ("simulate/direct", 60),
-    ("simulate/scene_reply", 45),
-    ("simulate/test_reply", 45),
-    ("simulate/rate", 120),
-    ("select/judge", 150),
-];
-
-/// The assumed minimum for any other ask.
-const LEAST_ELSEWHERE: u64 = 150;
+const MAX_RECORDS: usize = 20_000;
 
 /// Statistics of a pipeline file's models.
 #[derive(Debug, Default)]
-pub(crate) struct Measured {
+pub(crate) struct JournalStats {
     asks: BTreeMap<(String, String), Sums>,
     /// Prompt tokens by model: as counted by the server, and as estimated.
     prompts: BTreeMap<String, (u64, u64)>,
@@ -56,12 +50,12 @@ pub(crate) struct Sums {
     latency_ms: u64,
 }
 
-impl Measured {
+impl JournalStats {
     /// Reads the records of served models with their present ids, since a name may have been used for another model
     /// before.
     pub(crate) fn of(view: &JournalView, loaded: &Loaded) -> Result<Self, RunError> {
         let mut measured = Self::default();
-        for record in view.records().take(LOOKED_AT) {
+        for record in view.records().take(MAX_RECORDS) {
             let record = record.map_err(AskError::from)?;
             if loaded.endpoints.get(&record.model).is_some_and(|endpoint| endpoint.model == record.request.model) {
                 measured.add(&record);
@@ -85,22 +79,22 @@ impl Measured {
     }
 
     pub(crate) fn ask(&self, model: &str, ask: &str) -> Option<&Sums> {
-        self.asks.get(&(model.to_owned(), ask.to_owned())).filter(|sums| sums.calls >= ENOUGH)
+        self.asks.get(&(model.to_owned(), ask.to_owned())).filter(|sums| sums.calls >= MIN_RECORDS)
     }
 
-    pub(crate) fn tells_latency(&self) -> bool {
-        self.asks.values().any(|sums| sums.calls >= ENOUGH)
+    pub(crate) fn has_latency(&self) -> bool {
+        self.asks.values().any(|sums| sums.calls >= MIN_RECORDS)
     }
 
     #[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^52")]
     pub(crate) fn expected(&self, model: &str, ask: &str, latency: Option<Duration>) -> Expected {
         let ratio = self.prompts.get(model).filter(|(_, estimated)| *estimated > 0);
-        let least = LEAST.iter().find(|(name, _)| *name == ask).map_or(LEAST_ELSEWHERE, |(_, least)| *least);
+        let least = ASSUMPTIONS.reply_tokens_by_ask.get(ask).copied().unwrap_or(ASSUMPTIONS.reply_tokens);
         let sums = self.ask(model, ask);
         let records = |sums: &Sums| sums.calls + sums.reasks;
         let mean = |sums: &Sums| Duration::from_millis(sums.latency_ms / records(sums).max(1));
         Expected {
-            latency: latency.or_else(|| sums.map(mean)).unwrap_or(LATENCY),
+            latency: latency.or_else(|| sums.map(mean)).unwrap_or_else(assumed_latency),
             prompt_ratio: ratio.map_or(1.0, |(counted, estimated)| *counted as f64 / *estimated as f64),
             completion: sums.map(|sums| sums.completion / records(sums).max(1)),
             least,
@@ -140,28 +134,28 @@ mod tests {
 
     #[test]
     fn enough_measurements_replace_assumptions() {
-        let mut measured = Measured::default();
-        let expected = |measured: &Measured| measured.expected("writer", "simulate/direct", None);
-        for _ in 0..ENOUGH - 1 {
+        let mut measured = JournalStats::default();
+        let expected = |measured: &JournalStats| measured.expected("writer", "simulate/direct", None);
+        for _ in 0..MIN_RECORDS - 1 {
             measured.add(&record("simulate/direct", None, 20));
         }
         let few = expected(&measured);
-        assert_eq!((few.completion, few.least, few.latency), (None, 60, LATENCY));
+        assert_eq!((few.completion, few.least, few.latency), (None, 60, assumed_latency()));
         assert!((few.prompt_ratio - 1.5).abs() < 1e-9, "token counting depends on the model, not on the ask");
         measured.add(&record("simulate/direct", None, 20));
         measured.add(&record("simulate/direct", Some("x"), 32));
         let enough = expected(&measured);
         assert_eq!((enough.completion, enough.latency), (Some(22), Duration::from_millis(1500)));
         assert!((enough.reasks - 0.2).abs() < 1e-9);
-        assert_eq!(measured.expected("writer", "simulate/direct", Some(LATENCY)).latency, LATENCY);
-        assert_eq!(measured.expected("other", "x/y", None).least, LEAST_ELSEWHERE);
+        assert_eq!(measured.expected("writer", "simulate/direct", Some(assumed_latency())).latency, assumed_latency());
+        assert_eq!(measured.expected("other", "x/y", None).least, ASSUMPTIONS.reply_tokens);
     }
 
     #[test]
     fn every_assumed_length_names_an_ask() {
         let asks: Vec<&str> = stages::answers().into_iter().map(|(ask, _)| ask).collect();
-        for (ask, _) in LEAST {
-            assert!(asks.contains(&ask), "no ask is called {ask}");
+        for ask in ASSUMPTIONS.reply_tokens_by_ask.keys() {
+            assert!(asks.contains(&ask.as_str()), "no ask is called {ask}");
         }
     }
 }

@@ -8,7 +8,7 @@
 mod journal_stats;
 mod remaining;
 
-pub use remaining::{Missing, MissingAsk, missing};
+pub use remaining::{RemainingAsk, RemainingWork, remaining_work};
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ use futures::future::BoxFuture;
 use serde::{Serialize, Serializer};
 use tokio::sync::watch;
 
-use self::journal_stats::{LATENCY, Measured};
+use self::journal_stats::{JournalStats, assumed_latency};
 use super::error::RunError;
 use super::summary::RunOptions;
 use crate::config::{Loaded, ModelEntry};
@@ -139,10 +139,10 @@ pub fn forecast(loaded: Loaded, options: &ForecastOptions, reporter: Arc<dyn Rep
         view => Some(view?),
     };
     let measured =
-        Arc::new(journal.as_ref().map_or_else(|| Ok(Measured::default()), |view| Measured::of(view, &loaded))?);
+        Arc::new(journal.as_ref().map_or_else(|| Ok(JournalStats::default()), |view| JournalStats::of(view, &loaded))?);
     let spent = journal.as_ref().map(|view| view.paid().clone()).unwrap_or_default();
-    let (latency, seen) = (options.latency, Arc::clone(&measured));
-    let dry_run = Arc::new(DryRun::new(move |model, ask| seen.expected(model, ask, latency)));
+    let (latency, statistics) = (options.latency, Arc::clone(&measured));
+    let dry_run = Arc::new(DryRun::new(move |model, ask| statistics.expected(model, ask, latency)));
     let prompts = Prompts::new(stages::prompts(), &loaded.prompts)?;
     let session = Session::dry_running(loaded.file.seed, prompts, Arc::new(Read(journal)), Arc::clone(&dry_run));
     let session = super::run::only_verdicts(session, &options.judges);
@@ -158,7 +158,7 @@ pub fn forecast(loaded: Loaded, options: &ForecastOptions, reporter: Arc<dyn Rep
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.on_thread_park(move || idle.idle()).build().map_err(RunError::Start)?;
     let reporter: Arc<dyn Reporter> = Arc::<Clock>::clone(&clock);
-    let rows = runtime.block_on(super::run::rehearse(Arc::clone(&loaded), runner, reporter, Arc::clone(&session)))?;
+    let rows = runtime.block_on(super::run::dry_run(Arc::clone(&loaded), runner, reporter, Arc::clone(&session)))?;
 
     let accounts = session.usage_tracker.accounts();
     let mut asks: Vec<AskForecast> = accounts.iter().map(|account| ask(account, &loaded, &measured)).collect();
@@ -167,8 +167,8 @@ pub fn forecast(loaded: Loaded, options: &ForecastOptions, reporter: Arc<dyn Rep
     let paid = accounts.iter().map(|account| account.kept.usd).try_fold(0.0, |sum, usd| Some(sum + usd?));
     Ok(Forecast {
         run,
-        latency_s: (options.latency.is_some() || !measured.tells_latency())
-            .then(|| options.latency.unwrap_or(LATENCY).as_secs_f64()),
+        latency_s: (options.latency.is_some() || !measured.has_latency())
+            .then(|| options.latency.unwrap_or_else(assumed_latency).as_secs_f64()),
         budget: budget(&loaded, &total, &spent),
         stages: clock.stages(&asks),
         wall_s: dry_run.now().as_secs_f64(),
@@ -179,7 +179,7 @@ pub fn forecast(loaded: Loaded, options: &ForecastOptions, reporter: Arc<dyn Rep
     })
 }
 
-fn ask(account: &Account, loaded: &Loaded, measured: &Measured) -> AskForecast {
+fn ask(account: &Account, loaded: &Loaded, measured: &JournalStats) -> AskForecast {
     let Account { model, totals, kept, .. } = account;
     let entry = &loaded.file.models[model];
     let (price, served) = (entry.price(), matches!(entry, ModelEntry::OpenAi(_)));
@@ -293,10 +293,10 @@ struct Clock {
 impl Clock {
     fn stages(&self, asks: &[AskForecast]) -> Vec<StageForecast> {
         let stages = self.stages.lock().unwrap_or_else(PoisonError::into_inner);
-        let forecast = |(stage, begun, ended): &(Stage, Duration, Duration)| StageForecast {
+        let forecast = |(stage, started, ended): &(Stage, Duration, Duration)| StageForecast {
             stage: *stage,
             calls: asks.iter().filter(|ask| ask.stage == Some(*stage)).map(|ask| ask.calls).sum(),
-            wall_s: ended.saturating_sub(*begun).as_secs_f64(),
+            wall_s: ended.saturating_sub(*started).as_secs_f64(),
         };
         stages.iter().map(forecast).collect()
     }

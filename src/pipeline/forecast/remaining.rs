@@ -18,7 +18,7 @@ use crate::schema::Stage;
 
 /// The remaining work of a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Missing {
+pub struct RemainingWork {
     /// Calls.
     pub calls: u64,
     /// Prompt tokens.
@@ -30,12 +30,12 @@ pub struct Missing {
     /// Seconds, at the configured concurrency and rate limits.
     pub wall_s: f64,
     /// By ask and model, in the order of the stages.
-    pub asks: Vec<MissingAsk>,
+    pub asks: Vec<RemainingAsk>,
 }
 
 /// The remaining work of one ask to one model.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct MissingAsk {
+pub struct RemainingAsk {
     /// The ask.
     pub ask: String,
     /// The model's name in the pipeline file.
@@ -55,13 +55,13 @@ pub struct MissingAsk {
 
 /// Estimates the remaining work of a run. Books and characters must be where they were, relative to the run's working
 /// directory.
-pub fn missing(run: &Path, standing: &RunStatus, environment: &Environment) -> Result<Missing, RunError> {
-    let text = standing.configuration.clone();
+pub fn remaining_work(run: &Path, status: &RunStatus, environment: &Environment) -> Result<RemainingWork, RunError> {
+    let text = status.configuration.clone();
     let loaded = load_text(run, text, &[], environment, Endpoints::Unneeded)?;
-    let options = ForecastOptions { out: Some(run.to_owned()), limit: standing.limit, judges: vec![], latency: None };
+    let options = ForecastOptions { out: Some(run.to_owned()), limit: status.limit, judges: vec![], latency: None };
     let forecast = forecast(loaded, &options, Arc::new(Silent))?;
-    let until = standing.until.unwrap_or(Stage::Export);
-    let ask = |ask: AskForecast| MissingAsk {
+    let until = status.until.unwrap_or(Stage::Export);
+    let ask = |ask: AskForecast| RemainingAsk {
         ask: ask.ask,
         model: ask.model,
         calls: ask.calls,
@@ -72,11 +72,11 @@ pub fn missing(run: &Path, standing: &RunStatus, environment: &Environment) -> R
     };
     let asks = forecast.asks.into_iter().filter(|ask| ask.stage.is_some_and(|stage| stage <= until)).map(ask).collect();
     let wall_s = forecast.stages.iter().filter(|stage| stage.stage <= until).map(|stage| stage.wall_s).sum();
-    Ok(Missing::of(asks, wall_s))
+    Ok(RemainingWork::of(asks, wall_s))
 }
 
-impl Missing {
-    fn of(asks: Vec<MissingAsk>, wall_s: f64) -> Self {
+impl RemainingWork {
+    fn of(asks: Vec<RemainingAsk>, wall_s: f64) -> Self {
         Self {
             calls: asks.iter().map(|ask| ask.calls).sum(),
             prompt: asks.iter().map(|ask| ask.prompt).sum(),
@@ -89,31 +89,31 @@ impl Missing {
 
     /// Returns the work that remains given a newer status of the run.
     #[must_use]
-    pub fn after(&self, standing: &RunStatus) -> Self {
-        let ask = |missing: &MissingAsk| {
-            let is_it = |known: &&AskSummary| known.ask == missing.ask && known.model == missing.model;
-            let calls = standing.asks.iter().find(is_it).map_or(Calls::default(), |known| known.calls);
+    pub fn after(&self, status: &RunStatus) -> Self {
+        let ask = |ask: &RemainingAsk| {
+            let is_it = |known: &&AskSummary| known.ask == ask.ask && known.model == ask.model;
+            let answered = status.asks.iter().find(is_it).map_or(Calls::default(), |known| known.calls);
             // A resumed run first reads its journal, and until then reports fewer calls than are answered.
-            let since = (calls.made + calls.journal).saturating_sub(missing.answered);
-            let left = missing.calls.saturating_sub(since);
-            let share = ratio(left, missing.calls);
-            MissingAsk {
-                calls: left,
-                prompt: part(missing.prompt, share),
-                completion: part(missing.completion, share),
-                usd: missing.usd.map(|usd| usd * share),
-                ..missing.clone()
+            let since = (answered.made + answered.journal).saturating_sub(ask.answered);
+            let calls = ask.calls.saturating_sub(since);
+            let share = ratio(calls, ask.calls);
+            RemainingAsk {
+                calls,
+                prompt: part(ask.prompt, share),
+                completion: part(ask.completion, share),
+                usd: ask.usd.map(|usd| usd * share),
+                ..ask.clone()
             }
         };
-        let mut left = Self::of(self.asks.iter().map(ask).collect(), 0.0);
-        left.wall_s = self.wall_s * ratio(left.calls, self.calls);
-        left
+        let mut remaining = Self::of(self.asks.iter().map(ask).collect(), 0.0);
+        remaining.wall_s = self.wall_s * ratio(remaining.calls, self.calls);
+        remaining
     }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^52")]
-fn ratio(count: u64, whole: u64) -> f64 {
-    if whole == 0 { 0.0 } else { count as f64 / whole as f64 }
+fn ratio(count: u64, total: u64) -> f64 {
+    if total == 0 { 0.0 } else { count as f64 / total as f64 }
 }
 
 #[cfg(test)]
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn answered_calls_are_not_missing() {
-        let ask = |name: &str, calls| MissingAsk {
+        let ask = |name: &str, calls| RemainingAsk {
             ask: name.to_owned(),
             model: "m".to_owned(),
             calls,
@@ -131,8 +131,8 @@ mod tests {
             usd: Some(4.0),
             answered: 5,
         };
-        let missing = Missing::of(vec![ask("a", 100), ask("b", 20)], 60.0);
-        assert_eq!((missing.calls, missing.prompt, missing.usd), (120, 1200, Some(8.0)));
+        let remaining = RemainingWork::of(vec![ask("a", 100), ask("b", 20)], 60.0);
+        assert_eq!((remaining.calls, remaining.prompt, remaining.usd), (120, 1200, Some(8.0)));
         let known = |name: &str, made, journal| AskSummary {
             ask: name.to_owned(),
             model: "m".to_owned(),
@@ -140,12 +140,16 @@ mod tests {
             ..AskSummary::default()
         };
         let asks = vec![known("a", 80, 0), known("b", 0, 3)];
-        let later = missing.after(&RunStatus { asks, ..RunStatus::default() });
-        let left: Vec<u64> = later.asks.iter().map(|ask| ask.calls).collect();
-        assert_eq!(left, [25, 20], "what was answered before the estimate does not count twice");
+        let later = remaining.after(&RunStatus { asks, ..RunStatus::default() });
+        let calls: Vec<u64> = later.asks.iter().map(|ask| ask.calls).collect();
+        assert_eq!(calls, [25, 20], "what was answered before the estimate does not count twice");
         assert_eq!((later.prompt, later.usd), (450, Some(5.0)));
         assert!((later.wall_s - 60.0 * 45.0 / 120.0).abs() < 1e-9);
         let asks = vec![known("a", 500, 5)];
-        assert_eq!(missing.after(&RunStatus { asks, ..RunStatus::default() }).calls, 20, "an estimate may be too low");
+        assert_eq!(
+            remaining.after(&RunStatus { asks, ..RunStatus::default() }).calls,
+            20,
+            "an estimate may be too low"
+        );
     }
 }

@@ -27,24 +27,24 @@ impl Runner {
         self.start(Stage::Chunk, Some(total));
         let mut attribution = JoinSet::new();
         // As many files at a time as there are cores; more would only use more memory.
-        let places = Arc::new(Semaphore::new(cores()));
+        let permits = Arc::new(Semaphore::new(cores()));
         for file in 0..self.book_source.files() {
-            let (runner, places) = (Arc::clone(self), Arc::clone(&places));
+            let (runner, permits) = (Arc::clone(self), Arc::clone(&permits));
             attribution.spawn(async move {
-                let _place = places.acquire_owned().await.expect("the semaphore is never closed");
+                let _permit = permits.acquire_owned().await.expect("the semaphore is never closed");
                 (file, Arc::clone(&runner).blocking(move || runner.book_source.list(file)).await)
             });
         }
         let (mut listed, mut failed, mut done) = (BTreeMap::new(), BTreeMap::new(), 0);
         while let Some(joined) = attribution.join_next().await {
             let (file, books) = joined.expect("reading a book does not panic");
-            for (place, book) in books.into_iter().enumerate() {
+            for (position, book) in books.into_iter().enumerate() {
                 match book {
-                    Ok(book) => drop(listed.insert((file, place), book)),
+                    Ok(book) => drop(listed.insert((file, position), book)),
                     Err(source) => {
                         let id = self.book_source.path(file).display().to_string();
                         self.reject(records, [Reject::new(Stage::Chunk, id, RejectReason::Unreadable, chain(&source))]);
-                        failed.insert((file, place), source);
+                        failed.insert((file, position), source);
                     }
                 }
             }

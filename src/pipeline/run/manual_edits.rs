@@ -3,7 +3,7 @@
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::config::document::problems::At;
+use crate::config::document::problems::SourceSpan;
 use crate::config::{PipelineError, Problem, Veto, Vetoes};
 use crate::pipeline::RunError;
 use crate::pipeline::exclusions::Exclusions;
@@ -54,7 +54,8 @@ impl Records {
             ]
             .contains(&true);
             if !is_found && !is_part && !is_gone(id) {
-                let problem = Problem::new(At { source: 0, span: span.clone() }, format!("no row has the id `{id}`"));
+                let problem =
+                    Problem::new(SourceSpan { source: 0, span: span.clone() }, format!("no row has the id `{id}`"));
                 let expected = "the id of a sample, a conversation, a scene, a character, a role or a row of role data";
                 problems.push(problem.expected(expected).nearest(id, all()));
             }
@@ -65,7 +66,7 @@ impl Records {
                 exclusions.edits.insert(SampleId::from(id), edit.clone());
             } else if !is_part && !is_gone(id) {
                 let problem =
-                    Problem::new(At { source: 0, span: span.clone() }, format!("no sample has the id `{id}`"));
+                    Problem::new(SourceSpan { source: 0, span: span.clone() }, format!("no sample has the id `{id}`"));
                 problems.push(problem.expected("the id of a sample, whose reference is edited").nearest(id, samples()));
             }
         }
@@ -111,6 +112,6 @@ fn exclude<Id: Ord + for<'a> From<&'a str>>(list: &mut BTreeMap<Id, String>, vet
 }
 
 /// Returns the reason for a row that goes with an excluded one.
-fn inherited<Id: Ord + Borrow<str>>(list: &BTreeMap<Id, String>, what: &str, id: &str) -> Option<String> {
-    list.get(id).map(|reason| format!("{reason} (the {what} `{id}`)"))
+fn inherited<Id: Ord + Borrow<str>>(list: &BTreeMap<Id, String>, item: &str, id: &str) -> Option<String> {
+    list.get(id).map(|reason| format!("{reason} (the {item} `{id}`)"))
 }

@@ -21,11 +21,11 @@ use tokio::sync::watch;
 use self::chunk::is_unread;
 use self::tasks::Tasks;
 use super::book_source::BookSource;
-use super::card_metadata::about;
+use super::card_metadata::card_metadata;
 use super::error::{Cause, FailedItems, RunError};
 use super::manifest::Manifest;
 use super::models::Models;
-use super::quote_limits::rights;
+use super::quote_limits::quote_limits;
 use super::records::Records;
 use super::status::{Watch, spent};
 use super::summary::{AgreementSummary, RunOptions, Summary};
@@ -43,7 +43,7 @@ use crate::store::{self, PoolIndex, RunFolder};
 /// Calls that an earlier run in the same folder made are read from its journal, so rerunning the same command resumes a
 /// run. If an error ends the run, calls in flight are finished and saved first.
 pub async fn run(loaded: Loaded, options: RunOptions, reporter: Arc<dyn Reporter>) -> Result<Summary, RunError> {
-    let begun = Instant::now();
+    let started = Instant::now();
     let out = options.out.clone().unwrap_or_else(|| PathBuf::from("outputs").join(&loaded.file.name));
     let folder = RunFolder::open(&out)?;
     let journal = Arc::clone(folder.journal());
@@ -58,13 +58,13 @@ pub async fn run(loaded: Loaded, options: RunOptions, reporter: Arc<dyn Reporter
     let session =
         Arc::new(only_verdicts(Session::new(seed, prompts, journal, budget, options.replay), &options.judges));
     let listener = Arc::clone(&reporter);
-    session.on_address_message(move |news| listener.report(Event::Note(news)));
+    session.on_address_message(move |message| listener.report(Event::Note(message)));
     let models = Models::new(&loaded, &session)?;
     let stopping = tokio::spawn(stopping(options.stop.clone(), Arc::clone(&session)));
     let watch = Arc::new(Watch::new(&loaded, &options, reporter, Arc::clone(&session)));
     let beating = tokio::spawn(Arc::clone(&watch).beat(folder.path().to_owned()));
     let runner = Runner::new(Arc::new(loaded), options, watch.clone(), session, models);
-    let ended = go(&runner, &folder, begun).await;
+    let ended = go(&runner, &folder, started).await;
     stopping.abort();
     beating.abort();
     watch.end(&folder, &ended);
@@ -81,12 +81,12 @@ pub(super) fn only_verdicts(session: Session, judges: &[String]) -> Session {
 }
 
 /// Runs the stages and writes their results.
-async fn go(runner: &Arc<Runner>, folder: &RunFolder, begun: Instant) -> Result<Summary, RunError> {
+async fn go(runner: &Arc<Runner>, folder: &RunFolder, started: Instant) -> Result<Summary, RunError> {
     let mut records = Records::new(folder)?;
-    let walked = runner.walk(&mut records).await;
+    let results = runner.run_stages(&mut records).await;
     records.take_rejects();
-    let vetoed = match (&walked, &runner.loaded.vetoes) {
-        (Ok(Walked { pool: Some((index, _)), .. }), Some(vetoes)) if runner.options.until == Stage::Export => {
+    let vetoed = match (&results, &runner.loaded.vetoes) {
+        (Ok(StageResults { pool: Some((index, _)), .. }), Some(vetoes)) if runner.options.until == Stage::Export => {
             records.veto(vetoes, index, runner.options.limit.is_some())
         }
         _ => Ok(()),
@@ -94,10 +94,10 @@ async fn go(runner: &Arc<Runner>, folder: &RunFolder, begun: Instant) -> Result<
     records.rejects.sort();
     records.rejects.dedup();
     // If adding verdicts failed, the run's existing files stay unchanged.
-    if walked.is_ok() || runner.options.judges.is_empty() {
+    if results.is_ok() || runner.options.judges.is_empty() {
         folder.write_rejected(&records.rejects)?;
     }
-    let Walked { books, chunks, pool } = walked?;
+    let StageResults { books, chunks, pool } = results?;
     vetoed?;
     if !matches!(runner.options.until, Stage::Chunk | Stage::Extract) {
         store::write_characters(folder.path(), &records.characters)?;
@@ -112,13 +112,14 @@ async fn go(runner: &Arc<Runner>, folder: &RunFolder, begun: Instant) -> Result<
         runner.start(Stage::Export, None);
         let (index, pool_hash) = pool.expect("extract runs before export");
         let mut dataset = folder.new_dataset()?;
-        let rights = rights(&runner.loaded, &index)?;
+        let quote_limits = quote_limits(&runner.loaded, &index)?;
         let mut figures = ReportStatistics::new(runner.loaded.file.seed);
-        let tables = records.write(&rights, &index, &mut dataset, &mut figures)?;
+        let tables = records.write(&quote_limits, &index, &mut dataset, &mut figures)?;
         let (charges, tallies) = (summary.charges(), records.roles.splits.tallies().clone());
         let limit = runner.options.limit;
-        let about = about(&runner.loaded, limit, &books, &runner.models, &runner.session, charges, tallies);
-        let card = export::card(&runner.loaded.file.export, &about, &tables);
+        let card_metadata =
+            card_metadata(&runner.loaded, limit, &books, &runner.models, &runner.session, charges, tallies);
+        let card = export::card(&runner.loaded.file.export, &card_metadata, &tables);
         summary.count(&tables);
         summary.agreement =
             figures.judges().iter().map(|(name, own)| (name.clone(), AgreementSummary::of(own))).collect();
@@ -136,28 +137,28 @@ async fn go(runner: &Arc<Runner>, folder: &RunFolder, begun: Instant) -> Result<
         folder.write_manifest(&manifest)?;
         folder.write_report(&export::report(&export::Report {
             params: &runner.loaded.file.export,
-            about: &about,
+            metadata: &card_metadata,
             tables: &tables,
             figures: &figures,
             chunks,
             rejects: &records.rejects,
             dimensions_below_target: &records.dimensions_below_target,
             dimensions_without_samples: &records.dimensions_without_samples,
-            rights: &rights,
+            quote_limits: &quote_limits,
             each_sample: summary.per_sample.map(|each| [each.calls, each.billed, each.cacheable]),
-            readings: &records.readings(&rights, &index, &figures)?,
+            readings: &records.readings(&quote_limits, &index, &figures)?,
         }))?;
         summary.dataset = Some(folder.dataset());
         runner.end(Stage::Export, format!("{} rows in {}", summary.total_rows(), folder.dataset().display()));
     }
-    summary.wall_s = begun.elapsed().as_secs_f64();
+    summary.wall_s = started.elapsed().as_secs_f64();
     failures(summary, books.len(), &records.rejects)
 }
 
 /// Runs all stages up to the data set with the offline engine, without a server and without writing files.
 ///
 /// Returns the number of rows by config. Calls and estimated time are recorded in the session.
-pub(super) async fn rehearse(
+pub(super) async fn dry_run(
     loaded: Arc<Loaded>,
     options: RunOptions,
     reporter: Arc<dyn Reporter>,
@@ -166,10 +167,10 @@ pub(super) async fn rehearse(
     let models = Models::new(&loaded, &session)?;
     let runner = Runner::new(loaded, options, reporter, session, models);
     let mut records = Records::counting();
-    let walked = runner.walk(&mut records).await?;
+    let results = runner.run_stages(&mut records).await?;
     let [roles, role_specific, role_general] = records.roles.counts();
     Ok(BTreeMap::from([
-        ("scenes", walked.pool.map_or(0, |(index, _)| index.len() as u64)),
+        ("scenes", results.pool.map_or(0, |(index, _)| index.len() as u64)),
         ("characters", records.characters.len() as u64),
         ("conversations", records.played.conversations()),
         ("samples", records.played.samples()),
@@ -192,8 +193,8 @@ fn failures(summary: Summary, books: usize, rejects: &[Reject]) -> Result<Summar
     let calls = summary.calls;
     let unread = rejects.iter().filter(|reject| is_unread(reject)).count() as u64;
     // If the director named no valid speaker, one was drawn at random, and nothing is missing.
-    let by_lot = rejects.iter().filter(|reject| reject.reason == RejectReason::SpeakerDrawn).count() as u64;
-    let (items, failed, total) = match (calls.failed.saturating_sub(by_lot), unread) {
+    let by_draw = rejects.iter().filter(|reject| reject.reason == RejectReason::SpeakerDrawn).count() as u64;
+    let (items, failed, total) = match (calls.failed.saturating_sub(by_draw), unread) {
         (0, 0) => return Ok(summary),
         (0, unread) => (FailedItems::Books, unread, books as u64 + unread),
         (failed, _) => (FailedItems::Calls, failed, calls.made + calls.journal + failed),
@@ -239,31 +240,31 @@ impl Runner {
     }
 
     /// Runs the stages in order; records made before a failure stay in `records`.
-    async fn walk(self: &Arc<Self>, records: &mut Records) -> Result<Walked, RunError> {
+    async fn run_stages(self: &Arc<Self>, records: &mut Records) -> Result<StageResults, RunError> {
         let listed = self.chunk(records).await?;
         let books: Vec<Book> = listed.iter().map(|listed| listed.book.clone()).collect();
         let chunks = listed.iter().map(|listed| listed.chunks).sum();
         if self.options.until == Stage::Chunk {
-            return Ok(Walked { books, chunks, pool: None });
+            return Ok(StageResults { books, chunks, pool: None });
         }
         let (index, hash) = self.extract(listed, records).await?;
         let index = Arc::new(index);
-        let walked = Walked { books, chunks, pool: Some((Arc::clone(&index), hash)) };
+        let results = StageResults { books, chunks, pool: Some((Arc::clone(&index), hash)) };
         if self.options.until == Stage::Extract {
-            return Ok(walked);
+            return Ok(results);
         }
-        self.synthesize(&walked.books, &index, records).await?;
+        self.synthesize(&results.books, &index, records).await?;
         if self.options.until == Stage::Synthesize {
-            return Ok(walked);
+            return Ok(results);
         }
         // Instruct needs no conversations.
         if self.options.until != Stage::Instruct {
             self.simulate(records, &index).await?;
         }
         if self.options.until >= Stage::Instruct {
-            self.instruct(&walked.books, &index, records).await?;
+            self.instruct(&results.books, &index, records).await?;
         }
-        Ok(walked)
+        Ok(results)
     }
 
     /// Runs CPU-bound work on the blocking thread pool.
@@ -299,7 +300,7 @@ impl Runner {
 }
 
 /// What a run read.
-struct Walked {
+struct StageResults {
     /// The books that were read.
     books: Vec<Book>,
     /// Number of chunks.

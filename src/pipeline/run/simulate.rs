@@ -153,7 +153,7 @@ impl simulate::Scenes for PoolIndex {
         Self::heads(self)
     }
 
-    fn scene(&self, place: usize) -> Result<Scene, RunError> {
-        Ok(Self::scene(self, place)?)
+    fn scene(&self, index: usize) -> Result<Scene, RunError> {
+        Ok(Self::scene(self, index)?)
     }
 }

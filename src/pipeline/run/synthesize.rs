@@ -50,8 +50,9 @@ impl Runner {
                 continue;
             }
             // Established characters picked from a book were already compared as book characters.
-            let given = established.iter().filter(|other| !other.is_picked() && other.language == character.language);
-            for other in given {
+            let from_files =
+                established.iter().filter(|other| !other.is_picked() && other.language == character.language);
+            for other in from_files {
                 if let Some(resemblance) = synthesize::resembles(&character, std::slice::from_ref(other)) {
                     let told = resemblance.description(&character);
                     self.reporter.report(Event::Note(format!("{told}, which is defined in a file; both are kept")));
@@ -97,8 +98,8 @@ impl Runner {
             let languages: BTreeSet<Language> = made.iter().map(|character| character.language).collect();
             let mut lookalikes = Lookalikes::new(&made);
             let is_read = |head: &SceneHead| languages.contains(&head.language) && drawn.has(&head.book);
-            for (place, _) in scenes.heads().enumerate().filter(|(_, head)| is_read(head)) {
-                lookalikes.read(&scenes.scene(place)?);
+            for (index, _) in scenes.heads().enumerate().filter(|(_, head)| is_read(head)) {
+                lookalikes.read(&scenes.scene(index)?);
             }
             Ok(lookalikes.found())
         })
@@ -172,21 +173,21 @@ impl Runner {
             }
         }
         let mut made_up: Vec<Character> = Vec::new();
-        let wanted = |language: Language| {
+        let requested = |language: Language| {
             if self.models.synthesizers.get(language).is_empty() { 0 } else { (*params.count.get(language)).min(limit) }
         };
-        let total: u64 = Language::ALL.iter().map(|&language| u64::from(wanted(language))).sum();
+        let total: u64 = Language::ALL.iter().map(|&language| u64::from(requested(language))).sum();
         self.start(Stage::Synthesize, Some(total));
         let done = Arc::new(AtomicU64::new(0));
         let mut made = Tasks::new(&self.session);
         for language in Language::ALL {
-            let mut left = wanted(language);
+            let mut remaining = requested(language);
             for world in 0.. {
-                if left == 0 {
+                if remaining == 0 {
                     break;
                 }
-                let count = left.min(params.characters_per_world.max(1));
-                left -= count;
+                let count = remaining.min(params.characters_per_world.max(1));
+                remaining -= count;
                 let (runner, done) = (Arc::clone(self), Arc::clone(&done));
                 made.spawn(async move {
                     let made = runner.made_up(language, WorldNumber::planned(world), count).await?;

@@ -16,8 +16,8 @@ pub fn thousands(count: u64) -> String {
 
 /// Formats a share in whole per cent; a positive share below 1 % is shown as `< 1 %`.
 #[must_use]
-pub fn percent(part: u64, whole: u64) -> String {
-    match part.saturating_mul(100).checked_div(whole) {
+pub fn percent(part: u64, total: u64) -> String {
+    match part.saturating_mul(100).checked_div(total) {
         Some(0) if part > 0 => "< 1 %".to_owned(),
         share => format!("{} %", share.unwrap_or_default()),
     }

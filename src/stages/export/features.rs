@@ -350,10 +350,10 @@ mod tests {
             let records = Records { characters: characters.to_vec(), ..Records::default() };
             built(&records).unwrap().remove(0).frame
         };
-        let (mut whole, mut parts) = (ArrowBytes::default(), ArrowBytes::default());
-        whole.add(&characters(&all));
+        let (mut at_once, mut parts) = (ArrowBytes::default(), ArrowBytes::default());
+        at_once.add(&characters(&all));
         all.chunks(1).rev().for_each(|character| parts.add(&characters(character)));
-        assert_eq!(parts, whole);
+        assert_eq!(parts, at_once);
     }
 
     #[test]

@@ -283,7 +283,7 @@ pub(crate) fn records() -> Records {
 }
 
 /// Returns a run with everything that a card can show.
-pub(crate) fn about() -> CardMetadata {
+pub(crate) fn metadata() -> CardMetadata {
     let both = |en: &str, zh: &str| ByLanguage { en: en.to_owned(), zh: zh.to_owned() };
     let dimension = |code: &str, en: &str, zh: &str| Dimension {
         code: code.into(),
@@ -319,10 +319,10 @@ pub(crate) fn about() -> CardMetadata {
             dimension("PA", "Preference alignment", "偏好契合"),
         ],
         tau: 2,
-        emphasis: 0.7,
+        target_probability: 0.7,
         batch_size: 4,
         keep_source: 3,
-        sample: 2,
+        sample_threshold: 2,
         prompts: std::collections::BTreeMap::from([("select/judge.en".to_owned(), "0123abcd".to_owned())]),
         charges: vec![
             AskCost {

@@ -31,10 +31,10 @@ pub trait TableRow {
 
 /// Builds a table and passes each row group to `write`. Returns the facts for the card, or `None` if there are no rows.
 ///
-/// Rows must be sorted. Where a group ends depends only on the rows. All columns are nullable. `rights` removes what
+/// Rows must be sorted. Where a group ends depends only on the rows. All columns are nullable. `quote_limits` removes what
 /// must not be published.
 pub fn table<T: TableRow, E: From<ExportError>>(
-    rights: &QuoteLimits,
+    quote_limits: &QuoteLimits,
     rows: impl IntoIterator<Item = Result<T, E>>,
     mut write: impl FnMut(DataFrame) -> Result<(), E>,
 ) -> Result<Option<Table>, E> {
@@ -46,21 +46,21 @@ pub fn table<T: TableRow, E: From<ExportError>>(
         if step.is_empty() {
             break;
         }
-        let frame = rights.apply(T::CONFIG, T::frame(&step)?)?;
+        let frame = quote_limits.apply(T::CONFIG, T::frame(&step)?)?;
         let table = table.get_or_insert_with(|| Table::new(T::CONFIG, T::SPLIT, &frame));
         for row in &step {
             row.count(&mut table.tally);
         }
         drop(step);
         let bytes = table.add(&frame);
-        let (whole, held) = match group.take() {
+        let (rows, size) = match group.take() {
             None => (frame, bytes),
-            Some((whole, held)) => (stacked(T::CONFIG, whole, frame)?, held + bytes),
+            Some((rows, size)) => (stacked(T::CONFIG, rows, frame)?, size + bytes),
         };
-        if whole.height() >= GROUP_ROWS || held >= GROUP_BYTES {
-            write(whole)?;
+        if rows.height() >= GROUP_ROWS || size >= GROUP_BYTES {
+            write(rows)?;
         } else {
-            group = Some((whole, held));
+            group = Some((rows, size));
         }
     }
     if let Some((rest, _)) = group {
@@ -69,9 +69,9 @@ pub fn table<T: TableRow, E: From<ExportError>>(
     Ok(table)
 }
 
-fn stacked(config: &'static str, mut whole: DataFrame, frame: DataFrame) -> Result<DataFrame, ExportError> {
-    whole.vstack_mut_owned(frame).map_err(|source| ExportError::Frame { config, source })?;
-    Ok(whole)
+fn stacked(config: &'static str, mut rows: DataFrame, frame: DataFrame) -> Result<DataFrame, ExportError> {
+    rows.vstack_mut_owned(frame).map_err(|source| ExportError::Frame { config, source })?;
+    Ok(rows)
 }
 
 #[cfg(test)]

@@ -105,8 +105,8 @@ pub(crate) fn blocks<'a>(text: &'a str, begins: &str) -> Vec<(&'a str, Result<&'
         let (name, _) = text[at + MARK.len()..].split_once(" -->").filter(|_| is_mark)?;
         (name.starts_with(begins) && is_ours(name)).then_some(name)
     });
-    let mut seen = BTreeSet::new();
-    let names: Vec<&str> = names.filter(|name| seen.insert(*name)).collect();
+    let mut distinct = BTreeSet::new();
+    let names: Vec<&str> = names.filter(|name| distinct.insert(*name)).collect();
     let within = |name: &'a str| match block_range(text, name) {
         Ok(range) => (name, Ok(range.map_or("", |range| &text[range]))),
         Err(fault) => (name, Err(fault)),
@@ -135,8 +135,8 @@ mod tests {
         let empty = replaced(&text, "counts:samples", "").unwrap().expect("the block exists");
         assert_eq!(replaced(&empty, "counts:samples", "3 rows").unwrap(), Some(text.clone()));
         assert_eq!(replaced(&text, "counts:other", "x"), Ok(None));
-        let beside = text.replace(" -->\n3 rows", " --> mine\n3 rows");
-        assert_eq!(blocks(&beside, "counts:")[0].1, Ok(" mine\n3 rows\n"));
+        let with_trailing_text = text.replace(" -->\n3 rows", " --> mine\n3 rows");
+        assert_eq!(blocks(&with_trailing_text, "counts:")[0].1, Ok(" mine\n3 rows\n"));
     }
 
     #[test]

@@ -5,12 +5,15 @@
 //! do not hide them.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use fastbloom::BloomFilter;
 use polars::prelude::{
     ChunkFull, Column, DataFrame, DataType, IntoColumn, IntoSeries, NewChunkedArray, PolarsResult, Series,
     StringChunked, StructChunked,
 };
+use serde::Deserialize;
 
 use super::{ExportError, Params};
 use crate::text::OMITTED_TEXT;
@@ -21,42 +24,24 @@ const PHRASE: u32 = 40;
 const MARKS: usize = 6;
 /// The false positive rate of the Bloom filter. A passage is only cut if neighbouring windows are found too.
 const FALSE_POSITIVES: f64 = 1e-6;
-/// Columns and fields with names and ids. They are never cut, because rows are joined by them and a long name also
-/// occurs in its book.
-const NAMES: &[&str] = &[
-    "id",
-    "book",
-    "name",
-    "aliases",
-    "speaker",
-    "character",
-    "test_character",
-    "role",
-    "key",
-    "visibility",
-    "language",
-    "nearest",
-    "segment",
-    "instruction",
-    "stage",
-    "reason",
-    "strategy",
-    "criteria",
-    "chapter",
-    "source",
-];
-/// The columns with original text of a book, by config, and fields of the structs in their lists.
-const OWN_TEXT: &[(&str, &[&str])] = &[
-    ("scenes", &["dialogue.thought", "dialogue.action", "dialogue.speech"]),
-    ("characters", &["lines"]),
-    ("roles", &["catchphrases", "dialogue.content"]),
-];
+
+/// The column lists of `quote_limits.toml`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ColumnLists {
+    names: Vec<String>,
+    own_text: BTreeMap<String, Vec<String>>,
+}
+
+static COLUMN_LISTS: LazyLock<ColumnLists> = LazyLock::new(|| {
+    toml::from_str(include_str!("quote_limits.toml")).expect("`quote_limits.toml` is embedded and tested")
+});
 
 /// The limits on publishing the books' own text.
 #[derive(Debug)]
 pub struct QuoteLimits {
     /// The passages of the books; `None` if there is no limit.
-    stretches: Option<Stretches>,
+    passages: Option<Passages>,
     /// Whether columns with original text are kept.
     text: bool,
     /// The canary that every row gets.
@@ -68,8 +53,8 @@ impl QuoteLimits {
     /// must then be passed to [`QuoteLimits::add`].
     #[must_use]
     pub fn new(params: &Params, letters: usize) -> Self {
-        let stretches = Self::longest(params).map(|longest| Stretches::new(longest, letters));
-        Self { stretches, text: params.include_book_text, canary: params.canary.clone() }
+        let passages = Self::longest(params).map(|longest| Passages::new(longest, letters));
+        Self { passages, text: params.include_book_text, canary: params.canary.clone() }
     }
 
     /// Returns the maximum length of a passage in code points. If it is `None` there is no limit, and books need not be
@@ -91,26 +76,26 @@ impl QuoteLimits {
 
     /// Adds the text of a book.
     pub fn add(&mut self, text: &str) {
-        if let Some(stretches) = &mut self.stretches {
-            stretches.add(text);
+        if let Some(passages) = &mut self.passages {
+            passages.add(text);
         }
     }
 
     /// Applies the limits to rows and adds the canary.
     pub(super) fn apply(&self, config: &'static str, frame: DataFrame) -> Result<DataFrame, ExportError> {
-        self.applied(config, frame).map_err(|source| ExportError::Frame { config, source })
+        self.limit_frame(config, frame).map_err(|source| ExportError::Frame { config, source })
     }
 
     /// Cuts every passage of a text that exceeds the limit.
     pub(super) fn shortened<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        self.stretches.as_ref().map_or(Cow::Borrowed(text), |stretches| stretches.shortened(text))
+        self.passages.as_ref().map_or(Cow::Borrowed(text), |passages| passages.shortened(text))
     }
 
-    fn applied(&self, config: &str, mut frame: DataFrame) -> PolarsResult<DataFrame> {
-        if self.stretches.is_some() || !self.text {
-            let own = OWN_TEXT.iter().find(|(known, _)| !self.text && *known == config).map_or(&[][..], |own| own.1);
+    fn limit_frame(&self, config: &str, mut frame: DataFrame) -> PolarsResult<DataFrame> {
+        if self.passages.is_some() || !self.text {
+            let own_text = COLUMN_LISTS.own_text.get(config).filter(|_| !self.text).map_or(&[][..], Vec::as_slice);
             let column = |column: &Column| -> PolarsResult<Column> {
-                Ok(self.part(column.as_materialized_series(), column.name(), own)?.into_column())
+                Ok(self.limit_series(column.as_materialized_series(), column.name(), own_text)?.into_column())
             };
             let columns: PolarsResult<Vec<Column>> = frame.columns().iter().map(column).collect();
             frame = DataFrame::new(frame.height(), columns?)?;
@@ -122,22 +107,22 @@ impl QuoteLimits {
     }
 
     /// Applies the limits to a column or a part of one. `path` is the dotted path of the field.
-    fn part(&self, series: &Series, path: &str, own: &[&str]) -> PolarsResult<Series> {
-        if own.contains(&path) {
+    fn limit_series(&self, series: &Series, path: &str, own_text: &[String]) -> PolarsResult<Series> {
+        if own_text.iter().any(|column| column == path) {
             return Ok(Series::full_null(series.name().clone(), series.len(), series.dtype()));
         }
         match series.dtype() {
             DataType::String => {
                 let name = path.rsplit('.').next().unwrap_or(path);
-                let Some(stretches) = self.stretches.as_ref().filter(|_| !is_name(name)) else {
+                let Some(passages) = self.passages.as_ref().filter(|_| !is_name(name)) else {
                     return Ok(series.clone());
                 };
                 let texts = series.str()?;
-                let shortened = texts.iter().map(|text| text.map(|text| stretches.shortened(text)));
+                let shortened = texts.iter().map(|text| text.map(|text| passages.shortened(text)));
                 Ok(StringChunked::from_iter_options(series.name().clone(), shortened).into_series())
             }
             DataType::List(_) => {
-                let lists = series.list()?.apply_to_inner(&|inner| self.part(&inner, path, own))?;
+                let lists = series.list()?.apply_to_inner(&|inner| self.limit_series(&inner, path, own_text))?;
                 Ok(lists.into_series())
             }
             DataType::Struct(_) => {
@@ -145,7 +130,7 @@ impl QuoteLimits {
                     .struct_()?
                     .fields_as_series()
                     .iter()
-                    .map(|field| self.part(field, &format!("{path}.{}", field.name()), own))
+                    .map(|field| self.limit_series(field, &format!("{path}.{}", field.name()), own_text))
                     .collect();
                 let made = StructChunked::from_series(series.name().clone(), series.len(), fields?.iter())?;
                 Ok(made.into_series())
@@ -156,12 +141,15 @@ impl QuoteLimits {
 }
 
 fn is_name(column: &str) -> bool {
-    NAMES.contains(&column) || column.ends_with("_id") || column.ends_with("_model") || column == "model"
+    COLUMN_LISTS.names.iter().any(|name| name == column)
+        || column.ends_with("_id")
+        || column.ends_with("_model")
+        || column == "model"
 }
 
 /// All windows of `width` consecutive letters in all books.
 #[derive(Debug)]
-struct Stretches {
+struct Passages {
     windows: BloomFilter,
     /// The number of letters in a window.
     width: usize,
@@ -169,7 +157,7 @@ struct Stretches {
     longest: usize,
 }
 
-impl Stretches {
+impl Passages {
     fn new(longest: u32, letters: usize) -> Self {
         let longest = (longest as usize).saturating_sub(MARKS);
         // At least half of a text is letters. The passages found are measured in code points before they are cut.
@@ -195,7 +183,7 @@ impl Stretches {
         }
         let mut shortened = String::new();
         let mut copied = 0;
-        for (start, end) in self.stretches(text) {
+        for (start, end) in self.passages(text) {
             let Some((cut, _)) = text[start..end].char_indices().nth(self.longest) else { continue };
             shortened.push_str(&text[copied..start]);
             shortened.push_str(text[start..start + cut].trim_end());
@@ -211,7 +199,7 @@ impl Stretches {
 
     /// Returns the byte ranges of the passages of a text that occur in a book, from the first letter to the end of the
     /// last one.
-    fn stretches(&self, text: &str) -> Vec<(usize, usize)> {
+    fn passages(&self, text: &str) -> Vec<(usize, usize)> {
         let letters: Vec<(usize, char)> = text.char_indices().filter(|(_, c)| c.is_alphanumeric()).collect();
         let mut rolling = Rolling::new(self.width);
         let mut runs: Vec<(usize, usize)> = Vec::new();
@@ -226,11 +214,11 @@ impl Stretches {
                 None => runs.push((last + 1 - self.width, last)),
             }
         }
-        let stretch = |(first, last): (usize, usize)| {
+        let byte_range = |(first, last): (usize, usize)| {
             let (at, c) = letters[last];
             (letters[first].0, at + c.len_utf8())
         };
-        runs.into_iter().map(stretch).collect()
+        runs.into_iter().map(byte_range).collect()
     }
 }
 
@@ -276,16 +264,16 @@ mod tests {
         and she held up the lamp so that the whole of the landing was lit.\r\n";
     const ZH: &str = "河边有一座旧水车，三十年没有转过。“今夜涨水。”陆三更说，“你把灯举高些，让我看看墙上的水印。”";
 
-    fn rights(longest: u32) -> QuoteLimits {
+    fn quote_limits(longest: u32) -> QuoteLimits {
         let params = Params { max_quote_chars: Some(longest), ..Params::default() };
-        let mut rights = QuoteLimits::new(&params, QuoteLimits::letters(EN) + QuoteLimits::letters(ZH));
-        rights.add(EN);
-        rights.add(ZH);
-        rights
+        let mut quote_limits = QuoteLimits::new(&params, QuoteLimits::letters(EN) + QuoteLimits::letters(ZH));
+        quote_limits.add(EN);
+        quote_limits.add(ZH);
+        quote_limits
     }
 
     fn shortened(text: &str, longest: u32) -> String {
-        rights(longest).stretches.expect("a limit is set").shortened(text).into_owned()
+        quote_limits(longest).passages.expect("a limit is set").shortened(text).into_owned()
     }
 
     /// Returns the length in code points of the longest passage that a text shares with a book.
@@ -342,10 +330,10 @@ mod tests {
                         // Two overlapping passages, which happen when a phrase occurs twice in a book.
                         let turn: String = piece.chars().rev().take(9).collect::<Vec<_>>().into_iter().rev().collect();
                         let other = format!("{turn}{}", "xy".repeat(20));
-                        let mut rights = rights(bound);
-                        rights.add(&other);
+                        let mut quote_limits = quote_limits(bound);
+                        quote_limits.add(&other);
                         let text = format!("{piece}{}", &other[turn.len()..]);
-                        let kept = rights.stretches.expect("a limit is set").shortened(&text).into_owned();
+                        let kept = quote_limits.passages.expect("a limit is set").shortened(&text).into_owned();
                         for book in [book, &other] {
                             assert!(longest(&kept, book) <= bound as usize, "{bound}: {text} -> {kept}");
                         }
@@ -358,12 +346,12 @@ mod tests {
     #[test]
     fn book_text_columns_are_null_and_offsets_are_kept() {
         let params = Params { include_book_text: false, canary: Some("canary 1234".into()), ..Params::default() };
-        let mut rights = QuoteLimits::new(&params, 1);
+        let mut quote_limits = QuoteLimits::new(&params, 1);
         let records = records();
         let scene = &records.scenes[0];
-        rights.add(scene.dialogue.iter().find_map(|line| line.speech.as_deref()).expect("the scene has speech"));
+        quote_limits.add(scene.dialogue.iter().find_map(|line| line.speech.as_deref()).expect("the scene has speech"));
         let frame = Scene::frame(&records.scenes).unwrap();
-        let left = rights.apply("scenes", frame.clone()).unwrap();
+        let left = quote_limits.apply("scenes", frame.clone()).unwrap();
         assert_eq!(left.height(), frame.height());
         for column in frame.columns() {
             assert_eq!(left.column(column.name()).unwrap().dtype(), column.dtype(), "{}", column.name());
@@ -377,7 +365,7 @@ mod tests {
         assert_eq!(lines(&left, "speaker"), lines(&frame, "speaker"));
         let canary = left.column("canary").unwrap().str().unwrap();
         assert!(canary.iter().all(|text| text == Some("canary 1234")));
-        let characters = rights.apply("characters", Character::frame(&records.characters).unwrap()).unwrap();
+        let characters = quote_limits.apply("characters", Character::frame(&records.characters).unwrap()).unwrap();
         let lines = characters.column("lines").unwrap();
         assert_eq!(lines.null_count(), lines.len());
     }
@@ -385,8 +373,8 @@ mod tests {
     #[test]
     fn without_quote_limits_nothing_changes() {
         let frame = Scene::frame(&records().scenes).unwrap();
-        let rights = QuoteLimits::new(&Params::default(), 0);
+        let quote_limits = QuoteLimits::new(&Params::default(), 0);
         assert_eq!(QuoteLimits::longest(&Params::default()), None);
-        assert_eq!(rights.apply("scenes", frame.clone()).unwrap(), frame);
+        assert_eq!(quote_limits.apply("scenes", frame.clone()).unwrap(), frame);
     }
 }

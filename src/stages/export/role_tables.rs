@@ -11,8 +11,8 @@ use super::groups::TableRow;
 use super::tables::framed;
 use super::tally::TableCounts;
 use crate::schema::{
-    DialogueTurn, Distinctness, Form, Language, Overlap, RoleGeneral, RoleProfile, RoleSpecific, RoleTally, Split,
-    TripletKind,
+    DialogueTurn, Distinctness, Language, Overlap, PromptStyle, RoleGeneral, RoleProfile, RoleSpecific, RoleTally,
+    Split, TripletKind,
 };
 
 /// A row of the split `test`; the bare record is a row of `train`.
@@ -141,7 +141,7 @@ fn general(rows: &[&RoleGeneral]) -> Result<Vec<Column>, ColumnError> {
         text("answer", rows, |row| row.answer.as_str()),
         Lists::new(rows.iter().map(|row| row.generated.as_slice())).strings("generated")?,
         text("baseline", rows, |row| row.baseline.as_deref()),
-        text("form", rows, |row| Form::name(row.form)),
+        text("form", rows, |row| PromptStyle::name(row.form)),
         text("model", rows, |row| row.model.as_str()),
         text("role_id", rows, |row| row.role_id.as_str()),
         text("instruction", rows, |row| row.instruction.as_str()),
@@ -236,7 +236,7 @@ pub(crate) mod tests {
             answer: "红。".to_owned(),
             generated: vec!["红，像灯。".to_owned(), "你抬头看。".to_owned()],
             baseline: Some("红色。".to_owned()),
-            form: Form::FewShotDialogue,
+            form: PromptStyle::FewShotDialogue,
             model: "m".to_owned(),
             role_id: "阿满".into(),
             instruction: "1".to_owned(),

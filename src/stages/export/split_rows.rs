@@ -32,15 +32,15 @@ impl RowGroups {
         self.rows += frame.height();
         self.bytes.add(&frame);
         let bytes = self.bytes.total() - before;
-        let (mut whole, mut held) = (frame, bytes);
-        if let Some((mut group, so_far)) = self.group.take() {
-            group.vstack_mut_owned(whole).map_err(|source| ExportError::Frame { config, source })?;
-            (whole, held) = (group, held + so_far);
+        let (mut rows, mut size) = (frame, bytes);
+        if let Some((mut group, earlier)) = self.group.take() {
+            group.vstack_mut_owned(rows).map_err(|source| ExportError::Frame { config, source })?;
+            (rows, size) = (group, size + earlier);
         }
-        if whole.height() >= GROUP_ROWS || held >= GROUP_BYTES {
-            return Ok(Some(whole));
+        if rows.height() >= GROUP_ROWS || size >= GROUP_BYTES {
+            return Ok(Some(rows));
         }
-        self.group = Some((whole, held));
+        self.group = Some((rows, size));
         Ok(None)
     }
 

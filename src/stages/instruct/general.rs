@@ -34,21 +34,21 @@ pub struct GeneralInstruction {
 #[must_use]
 pub fn select_instructions(
     params: &Params,
-    given: &[Instruction],
+    instructions: &[Instruction],
     seed: u64,
     threads: NonZeroUsize,
 ) -> (Vec<GeneralInstruction>, Vec<Reject>) {
     let mut rejects = Vec::new();
     let reject =
         |id: &str, reason, detail: String| Reject::new(Stage::Instruct, format!("general/{id}"), reason, detail);
-    let mut taken = Vec::new();
+    let mut selected = Vec::new();
     for language in Language::ALL {
-        let most = usize::try_from(*params.max_instruction.get(language)).unwrap_or(usize::MAX);
+        let max_length = usize::try_from(*params.max_instruction.get(language)).unwrap_or(usize::MAX);
         let mut fit: Vec<GeneralInstruction> = Vec::new();
-        for general in given.iter().map(read).filter(|general| general.language == language) {
+        for general in instructions.iter().map(read).filter(|general| general.language == language) {
             let size = length(&general.text, language) + length(&general.answer, language);
-            if size >= most {
-                let detail = format!("its length with the answer is {size}, which must be less than {most}");
+            if size >= max_length {
+                let detail = format!("its length with the answer is {size}, which must be less than {max_length}");
                 rejects.push(reject(&general.id, RejectReason::LongInstruction, detail));
             } else {
                 fit.push(general);
@@ -67,17 +67,17 @@ pub fn select_instructions(
                 _ => kept.push(general.clone()),
             }
         }
-        let most = usize::try_from(*params.max_instructions.get(language)).unwrap_or(usize::MAX);
-        if kept.len() > most {
+        let max_count = usize::try_from(*params.max_instructions.get(language)).unwrap_or(usize::MAX);
+        if kept.len() > max_count {
             kept.shuffle(&mut seeded(seed, &["instruct", "general", language.code()]));
-            for general in kept.drain(most..) {
-                rejects.push(reject(&general.id, RejectReason::NotSampled, format!("only {most} are sampled")));
+            for general in kept.drain(max_count..) {
+                rejects.push(reject(&general.id, RejectReason::NotSampled, format!("only {max_count} are sampled")));
             }
         }
         kept.sort_by(|a, b| a.id.cmp(&b.id));
-        taken.append(&mut kept);
+        selected.append(&mut kept);
     }
-    (taken, rejects)
+    (selected, rejects)
 }
 
 fn read(instruction: &Instruction) -> GeneralInstruction {
@@ -98,23 +98,23 @@ fn read(instruction: &Instruction) -> GeneralInstruction {
 
 /// Returns a text without its quoted parts; an unclosed quote is kept.
 fn unquoted(text: &str) -> String {
-    let mut left = String::with_capacity(text.len());
+    let mut unquoted_text = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some(open) = rest.find(['“', '"', '「', '『']) {
-        let quote = rest[open..].chars().next().expect("`find` returned the start of a quote");
+    while let Some(opening) = rest.find(['“', '"', '「', '『']) {
+        let quote = rest[opening..].chars().next().expect("`find` returned the start of a quote");
         let close = match quote {
             '“' => '”',
             '「' => '」',
             '『' => '』',
             other => other,
         };
-        let within = &rest[open + quote.len_utf8()..];
+        let within = &rest[opening + quote.len_utf8()..];
         let Some(end) = within.find(close) else { break };
-        left.push_str(&rest[..open]);
-        left.push(' ');
+        unquoted_text.push_str(&rest[..opening]);
+        unquoted_text.push(' ');
         rest = &within[end + close.len_utf8()..];
     }
-    left + rest
+    unquoted_text + rest
 }
 
 /// The exchanges of a role, indexed for search.
@@ -126,7 +126,7 @@ pub(super) struct Exchanges {
 impl Exchanges {
     pub(super) fn new(role: &Role) -> Self {
         let pairs = role.exchanges();
-        let texts: Vec<String> = pairs.iter().map(|(said, answer)| format!("{said} {answer}")).collect();
+        let texts: Vec<String> = pairs.iter().map(|(utterance, answer)| format!("{utterance} {answer}")).collect();
         Self { index: Index::new(&texts), pairs }
     }
 
@@ -140,22 +140,22 @@ impl Exchanges {
     /// speaks.
     pub(super) fn nearest(&self, instruction: &str, n: u32) -> Vec<Exchange> {
         let n = usize::try_from(n).unwrap_or(usize::MAX).min(self.pairs.len());
-        let mut places: Vec<usize> = self.index.nearest(instruction, n).into_iter().map(|(place, _)| place).collect();
+        let mut indices: Vec<usize> = self.index.nearest(instruction, n).into_iter().map(|(index, _)| index).collect();
         let step = self.pairs.len().div_ceil(n.max(1)).max(1);
         let others = (0..self.pairs.len()).step_by(step).chain(0..self.pairs.len());
-        for place in others {
-            if places.len() >= n {
+        for index in others {
+            if indices.len() >= n {
                 break;
             }
-            if !places.contains(&place) {
-                places.push(place);
+            if !indices.contains(&index) {
+                indices.push(index);
             }
         }
-        let exchange = |place: usize| {
-            let (said, answer) = self.pairs[place].clone();
-            Exchange { said, answer }
+        let exchange = |index: usize| {
+            let (utterance, answer) = self.pairs[index].clone();
+            Exchange { utterance, answer }
         };
-        places.into_iter().rev().map(exchange).collect()
+        indices.into_iter().rev().map(exchange).collect()
     }
 }
 
@@ -175,37 +175,37 @@ mod tests {
         }
     }
 
-    fn taken(params: &Params, given: &[Instruction]) -> (Vec<String>, Vec<RejectReason>) {
-        let (taken, rejects) = select_instructions(params, given, 7, NonZeroUsize::MIN);
-        let texts = taken.into_iter().map(|general| format!("{} {}", general.language, general.text)).collect();
+    fn selected(params: &Params, instructions: &[Instruction]) -> (Vec<String>, Vec<RejectReason>) {
+        let (selected, rejects) = select_instructions(params, instructions, 7, NonZeroUsize::MIN);
+        let texts = selected.into_iter().map(|general| format!("{} {}", general.language, general.text)).collect();
         (texts, rejects.into_iter().map(|reject| reject.reason).collect())
     }
 
     #[test]
     fn appendix_d_3_an_instruction_is_below_100_words_with_its_answer() {
         let answer = |words: usize| "word ".repeat(words);
-        let (kept, rejects) = taken(
+        let (kept, rejects) = selected(
             &Params::default(),
             &[instruction("Say a word", &answer(96)), instruction("Count again now", &answer(97))],
         );
         assert_eq!((kept, rejects), (vec!["en Say a word".to_owned()], vec![RejectReason::LongInstruction]));
-        let (kept, rejects) = taken(&Params::default(), &[instruction("写字", &"字".repeat(199))]);
+        let (kept, rejects) = selected(&Params::default(), &[instruction("写字", &"字".repeat(199))]);
         assert_eq!((kept.len(), rejects), (0, vec![RejectReason::LongInstruction]));
     }
 
     #[test]
     fn appendix_d_3_instructions_are_deduplicated_in_any_order() {
-        let given = [
+        let instructions = [
             instruction("Name three rivers of Europe.", "Rhine, Loire, Po."),
             instruction("Name three rivers of Europe!", "Elbe, Don, Po."),
             instruction("Why is the sky blue?", "Air scatters blue light."),
             instruction("说出三条欧洲的河。", "莱茵河、卢瓦尔河、波河。"),
         ];
-        let (kept, rejects) = taken(&Params::default(), &given);
+        let (kept, rejects) = selected(&Params::default(), &instructions);
         assert_eq!((kept.len(), rejects), (3, vec![RejectReason::Duplicate]));
-        let mut other = given.clone();
+        let mut other = instructions.clone();
         other.reverse();
-        assert_eq!(taken(&Params::default(), &other).0, kept);
+        assert_eq!(selected(&Params::default(), &other).0, kept);
     }
 
     #[test]
@@ -223,13 +223,13 @@ mod tests {
 
     #[test]
     fn appendix_d_3_at_most_max_instructions_are_used() {
-        let given = [
+        let instructions = [
             instruction("Why is the sky blue?", "Air."),
             instruction("Name a river.", "The Po."),
             instruction("Spell cat.", "C, A, T."),
         ];
         let params = Params { max_instructions: ByLanguage { en: 2, zh: 2 }, ..Params::default() };
-        let (kept, rejects) = taken(&params, &given);
+        let (kept, rejects) = selected(&params, &instructions);
         assert_eq!((kept.len(), rejects), (2, vec![RejectReason::NotSampled]));
     }
 

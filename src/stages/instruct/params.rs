@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::schema::{ByLanguage, Distinctness, Form};
+use crate::schema::{ByLanguage, Distinctness, PromptStyle};
 
 /// The source of roles: a keyword, patterns of character files, or a list of either.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -151,7 +151,7 @@ pub struct Params {
     /// Similarity above which one of two general instructions is removed, 0 to 1. The paper gives no figure.
     pub instruction_threshold: ByLanguage<f64>,
     /// The prompt style for playing a role. Dialogue is the paper's best (4.2).
-    pub prompt_style: Form,
+    pub prompt_style: PromptStyle,
     /// Number of the role's exchanges shown as examples: those most similar to the instruction. The paper uses 5 (3.2).
     pub few_shot: u32,
     /// Replies per instruction; the last one is the baseline. The paper uses 6 (Appendix D, 4).
@@ -193,7 +193,7 @@ impl Default for Params {
             max_instructions: ByLanguage { en: 1_500, zh: 1_479 },
             max_instruction: ByLanguage { en: 100, zh: 200 },
             instruction_threshold: ByLanguage { en: 0.6, zh: 0.5 },
-            prompt_style: Form::FewShotDialogue,
+            prompt_style: PromptStyle::FewShotDialogue,
             few_shot: 5,
             replies: 6,
         }

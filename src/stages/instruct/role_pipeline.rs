@@ -15,12 +15,12 @@ use super::role::{DESCRIPTION, ExampleLines, Role, segments};
 use super::rows::{Fault, fault};
 use crate::llm::{AskError, Model};
 use crate::schema::{
-    Distinctness, Draw, Form, Reject, RejectReason, RoleCall, RoleGeneral, RoleProfile, RoleSpecific, Split, Stage,
-    TripletKind,
+    Distinctness, Draw, PromptStyle, Reject, RejectReason, RoleCall, RoleGeneral, RoleProfile, RoleSpecific, Split,
+    Stage, TripletKind,
 };
 
 /// Concurrent calls per role; the model's own limits are lower.
-const AT_ONCE: usize = 128;
+const CONCURRENT_CALLS: usize = 128;
 
 /// The models and settings of the stage.
 #[derive(Debug, Clone)]
@@ -88,9 +88,9 @@ pub async fn process_role(
         return Ok(Err(rejects.pop().expect("a missing description adds a reject")));
     };
     let catchphrases = catchphrases(context, role, done, &mut rejects).await?;
-    let told = DescribedRole { role, description: &description, catchphrases: &catchphrases };
-    let candidates = candidates(context, &told, done, &mut rejects).await?;
-    let general = replies(context, &told, general, done, &mut rejects).await?;
+    let described = DescribedRole { role, description: &description, catchphrases: &catchphrases };
+    let candidates = candidates(context, &described, done, &mut rejects).await?;
+    let general = replies(context, &described, general, done, &mut rejects).await?;
     let profile = RoleProfile {
         role: role.name.clone(),
         language: role.language,
@@ -169,19 +169,19 @@ async fn catchphrases(
 /// Collects triplets from all segments, then from calls on the description until there are enough.
 async fn candidates(
     context: &RoleContext,
-    told: &DescribedRole<'_>,
+    described: &DescribedRole<'_>,
     done: &(dyn Fn() + Sync),
     rejects: &mut Vec<Reject>,
 ) -> Result<Vec<RoleSpecific>, AskError> {
-    let (params, role) = (&context.params, told.role);
-    let (segments, left_out) = segments(params, role, context.seed);
-    rejects.extend(left_out);
+    let (params, role) = (&context.params, described.role);
+    let (segments, segment_rejects) = segments(params, role, context.seed);
+    rejects.extend(segment_rejects);
     let asked = stream::iter(segments).map(|segment| async move {
         let ask = AskSegment {
             language: role.language,
             name: role.name.clone(),
-            description: told.description.to_owned(),
-            catchphrases: told.catchphrases.to_vec(),
+            description: described.description.to_owned(),
+            catchphrases: described.catchphrases.to_vec(),
             turns: segment.turns,
             count: params.script_based,
         };
@@ -190,7 +190,7 @@ async fn candidates(
         done();
         (segment.id, answer)
     });
-    let answers: Vec<_> = asked.buffered(AT_ONCE).collect().await;
+    let answers: Vec<_> = asked.buffered(CONCURRENT_CALLS).collect().await;
     let mut candidates = Vec::new();
     for (segment, answer) in answers {
         let id = format!("{}/{segment}", role.id);
@@ -198,11 +198,11 @@ async fn candidates(
             candidates.extend(rows(context, role, TripletKind::ScriptBased, &segment, &id, triplets));
         }
     }
-    let wanted = usize::try_from(params.candidates).unwrap_or(usize::MAX);
+    let required = usize::try_from(params.candidates).unwrap_or(usize::MAX);
     let per_call = params.script_agnostic.max(1);
     let mut begun: u32 = 0;
     loop {
-        let missing = u32::try_from(wanted.saturating_sub(candidates.len())).unwrap_or(u32::MAX);
+        let missing = u32::try_from(required.saturating_sub(candidates.len())).unwrap_or(u32::MAX);
         let next = if begun == 0 { params.agnostic_calls } else { missing.div_ceil(per_call) };
         let next = begun..begun.saturating_add(next).min(params.max_agnostic_calls.max(params.agnostic_calls));
         if next.is_empty() || (begun > 0 && missing == 0) {
@@ -213,8 +213,8 @@ async fn candidates(
             let ask = AskDescription {
                 language: role.language,
                 name: role.name.clone(),
-                description: told.description.to_owned(),
-                catchphrases: told.catchphrases.to_vec(),
+                description: described.description.to_owned(),
+                catchphrases: described.catchphrases.to_vec(),
                 lines: role.lines.clone(),
                 angle: angle(n, role.language),
                 count: params.script_agnostic,
@@ -223,7 +223,7 @@ async fn candidates(
             done();
             (n, answer)
         });
-        let answers: Vec<_> = asked.buffered(AT_ONCE).collect().await;
+        let answers: Vec<_> = asked.buffered(CONCURRENT_CALLS).collect().await;
         for (n, answer) in answers {
             let id = format!("{}/{DESCRIPTION}/{n}", role.id);
             if let Some(triplets) = answered(answer, &id, rejects)? {
@@ -265,74 +265,74 @@ fn rows(
 /// Returns the data for the offline reply to each instruction.
 fn material(role: &Role, general: &[&GeneralInstruction]) -> Vec<OfflineMaterial> {
     let sayings = ExampleLines::new(role);
-    let of_one = |general: &&GeneralInstruction| {
+    let for_instruction = |general: &&GeneralInstruction| {
         let sayings = sayings.nearest(&format!("{} {}", general.text, general.answer));
         OfflineMaterial { answer: general.answer.clone(), sayings }
     };
-    general.iter().map(of_one).collect()
+    general.iter().map(for_instruction).collect()
 }
 
 /// Has the role answer the general instructions of its language, several times each, and cleans the replies except the
 /// baseline.
 async fn replies(
     context: &RoleContext,
-    told: &DescribedRole<'_>,
+    described: &DescribedRole<'_>,
     general: &[GeneralInstruction],
     done: &(dyn Fn() + Sync),
     rejects: &mut Vec<Reject>,
 ) -> Result<Vec<RoleGeneral>, AskError> {
-    let (params, role) = (&context.params, told.role);
+    let (params, role) = (&context.params, described.role);
     let own: Vec<&GeneralInstruction> = general.iter().filter(|general| general.language == role.language).collect();
     if own.is_empty() {
         return Ok(Vec::new());
     }
     // A role without exchanges has no examples, whatever the prompt style.
-    let exchanges = (params.prompt_style != Form::ZeroShot && params.few_shot > 0).then(|| Exchanges::new(role));
+    let exchanges = (params.prompt_style != PromptStyle::ZeroShot && params.few_shot > 0).then(|| Exchanges::new(role));
     let exchanges = exchanges.filter(|exchanges| !exchanges.is_empty());
-    let form = if exchanges.is_some() { params.prompt_style } else { Form::ZeroShot };
+    let prompt_style = if exchanges.is_some() { params.prompt_style } else { PromptStyle::ZeroShot };
     let draws: Vec<(usize, u32)> =
-        (0..own.len()).flat_map(|place| (0..params.replies).map(move |n| (place, n))).collect();
+        (0..own.len()).flat_map(|index| (0..params.replies).map(move |n| (index, n))).collect();
     // The data is not part of a request; the offline engine needs it, also when it stands in for a server in a dry run.
     let is_offline = !context.role_player.is_served() || context.role_player.session().dry_run().is_some();
     let material = if is_offline { material(role, &own) } else { vec![OfflineMaterial::default(); own.len()] };
     let (own, exchanges, material) = (&own, &exchanges, &material);
-    let asked = stream::iter(draws).map(|(place, n)| {
-        let general = own[place];
+    let asked = stream::iter(draws).map(|(index, n)| {
+        let general = own[index];
         let examples =
             exchanges.as_ref().map_or_else(Vec::new, |exchanges| exchanges.nearest(&general.text, params.few_shot));
         async move {
             let ask = PlayRole {
                 language: role.language,
                 name: role.name.clone(),
-                description: told.description.to_owned(),
-                catchphrases: told.catchphrases.to_vec(),
-                form,
+                description: described.description.to_owned(),
+                catchphrases: described.catchphrases.to_vec(),
+                prompt_style,
                 examples,
                 instruction: general.text.clone(),
-                material: material[place].clone(),
+                material: material[index].clone(),
             };
             // The request does not contain this data, so the draw must distinguish it.
             let offline_data = (!context.role_player.is_served()).then(|| ask.material.hash());
             let call = RoleCall::General { instruction: general.id.clone(), reply: n, offline_data };
             let answer = context.role_player.ask(&ask, &Draw::role(&role.id, call)).await;
             done();
-            (place, n, answer)
+            (index, n, answer)
         }
     });
     let mut answers: BTreeMap<usize, Vec<(u32, String)>> = BTreeMap::new();
-    for (place, n, answer) in asked.buffered(AT_ONCE).collect::<Vec<_>>().await {
-        let row = format!("{}/general/{}/{n}", role.id, own[place].id);
+    for (index, n, answer) in asked.buffered(CONCURRENT_CALLS).collect::<Vec<_>>().await {
+        let row = format!("{}/general/{}/{n}", role.id, own[index].id);
         if let Some(reply) = answered(answer, &row, rejects)? {
-            answers.entry(place).or_default().push((n, reply.trim().to_owned()));
+            answers.entry(index).or_default().push((n, reply.trim().to_owned()));
         }
     }
     let names = role.names();
     let mut rows = Vec::new();
-    for (place, general) in own.iter().enumerate() {
+    for (index, general) in own.iter().enumerate() {
         let id = format!("{}/general/{}", role.id, general.id);
         let (mut generated, mut baseline) = (Vec::new(), None);
         // If there is no answer at all, each failed call is already a reject.
-        let Some(answers) = answers.remove(&place) else { continue };
+        let Some(answers) = answers.remove(&index) else { continue };
         for (n, reply) in answers {
             match reply_kind(params.replies, n, &reply, &names) {
                 ReplyKind::Baseline => baseline = Some(reply),
@@ -355,7 +355,7 @@ async fn replies(
             answer: general.answer.clone(),
             generated,
             baseline,
-            form,
+            form: prompt_style,
             model: context.role_player.id().to_owned(),
             role_id: role.id.clone(),
             instruction: general.id.clone(),

@@ -7,7 +7,7 @@ use super::role::tests::{act, character};
 use crate::llm::{Budget, Memory, Model, OfflineOptions, Session};
 use crate::prompt::Prompts;
 use crate::schema::{
-    Attribute, ByLanguage, Character, Confidence, Form, Instruction, Language, TripletKind, Visibility,
+    Attribute, ByLanguage, Character, Confidence, Instruction, Language, PromptStyle, TripletKind, Visibility,
 };
 use crate::stages::instruct::*;
 use crate::text::letters_and_digits;
@@ -81,14 +81,14 @@ fn worked(params: &Params, language: Language, journal: &Arc<Memory>) -> RoleOut
         Language::En => ("Why does salt melt ice?", "It lowers the freezing point."),
         Language::Zh => ("盐为什么能化冰？", "盐降低了冰点。"),
     };
-    let given = [Instruction {
+    let instructions = [Instruction {
         id: "1".to_owned(),
         instruction: instruction.0.to_owned(),
         input: None,
         answer: instruction.1.to_owned(),
         language: None,
     }];
-    let (general, _) = select_instructions(params, &given, 7, std::num::NonZeroUsize::MIN);
+    let (general, _) = select_instructions(params, &instructions, 7, std::num::NonZeroUsize::MIN);
     runtime.block_on(process_role(&context, &role, None, &general, &|| ())).unwrap().unwrap()
 }
 
@@ -113,7 +113,7 @@ fn the_figures_are_the_papers() {
     let Params { test_every_instruction, test_every_role, held_out_general, few_shot, replies, prompt_style, .. } =
         Params::default();
     assert_eq!((test_every_instruction, test_every_role, held_out_general), (5, 9, 500));
-    assert_eq!((few_shot, replies, prompt_style), (5, 6, Form::FewShotDialogue));
+    assert_eq!((few_shot, replies, prompt_style), (5, 6, PromptStyle::FewShotDialogue));
     let Params { max_instructions, min_distinctness, dedup_keep_ratio, .. } = Params::default();
     assert_eq!((max_instructions.en, max_instructions.zh), (1_500, 1_479));
     assert_eq!(min_distinctness, crate::schema::Distinctness::Very, "the two best of four grades (Appendix D, 1)");
@@ -132,17 +132,17 @@ fn offline_role_data_is_made_in_both_languages() {
             profile.portrait
         );
         let (third, second) = if language == Language::En { ("The character", "You") } else { ("这个人物", "你") };
-        let told = &profile.description;
-        assert!(told.contains(second) && !told.contains(third), "{told}");
+        let description = &profile.description;
+        assert!(description.contains(second) && !description.contains(third), "{description}");
         let habit = if language == Language::En { "Mark my words" } else { "水不骗人" };
         assert_eq!(profile.catchphrases, [habit]);
         assert!(made.candidates.len() >= 6, "{:?}", made.candidates);
-        let said: String = profile.dialogue.iter().map(|turn| letters_and_digits(&turn.content)).collect();
+        let dialogue_text: String = profile.dialogue.iter().map(|turn| letters_and_digits(&turn.content)).collect();
         for row in &made.candidates {
             assert!(row.question.starts_with(&row.role), "the question addresses the role: {}", row.question);
             if row.kind == TripletKind::ScriptBased {
                 assert!(
-                    said.contains(&letters_and_digits(&row.generated[0])),
+                    dialogue_text.contains(&letters_and_digits(&row.generated[0])),
                     "the answer is a real line: {}",
                     row.generated[0]
                 );
@@ -154,7 +154,10 @@ fn offline_role_data_is_made_in_both_languages() {
         // Every reply contains the answer and a real sentence of the role, and replies differ.
         for reply in &row.generated {
             assert!(letters_and_digits(reply).contains(&letters_and_digits(&row.answer)), "{reply}");
-            assert!(reply.split_inclusive(['.', '。']).any(|part| said.contains(&letters_and_digits(part))), "{reply}");
+            assert!(
+                reply.split_inclusive(['.', '。']).any(|part| dialogue_text.contains(&letters_and_digits(part))),
+                "{reply}"
+            );
         }
         let different: std::collections::BTreeSet<&String> = row.generated.iter().collect();
         assert!(different.len() > 1, "{different:?}");
@@ -211,15 +214,22 @@ fn a_second_run_makes_no_calls_and_all_draws_differ() {
 
 #[test]
 fn section_3_2_role_gpt_has_three_forms() {
-    for (form, messages) in [(Form::ZeroShot, 2), (Form::FewShotPrompt, 2), (Form::FewShotDialogue, 12)] {
+    for (prompt_style, messages) in
+        [(PromptStyle::ZeroShot, 2), (PromptStyle::FewShotPrompt, 2), (PromptStyle::FewShotDialogue, 12)]
+    {
         let journal: Arc<Memory> = Arc::default();
-        worked(&Params { prompt_style: form, ..small() }, Language::En, &journal);
+        worked(&Params { prompt_style: prompt_style, ..small() }, Language::En, &journal);
         let records = journal.0.lock().unwrap();
         let record = records.values().find(|record| record.ask == "instruct/general").expect("the call was journaled");
-        assert_eq!(record.request.messages.len(), messages, "{form:?}");
+        assert_eq!(record.request.messages.len(), messages, "{prompt_style:?}");
         let last = record.request.messages.last().expect("a request has messages");
         assert!(last.content.ends_with("Why does salt melt ice?"));
-        assert_eq!(last.content.contains("Who let the water out"), form == Form::FewShotPrompt, "{}", last.content);
+        assert_eq!(
+            last.content.contains("Who let the water out"),
+            prompt_style == PromptStyle::FewShotPrompt,
+            "{}",
+            last.content
+        );
     }
 }
 

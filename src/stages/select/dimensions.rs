@@ -36,17 +36,41 @@ fn checked<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<Dime
     Ok(dimensions)
 }
 
-fn fault(dimensions: &[Dimension]) -> Option<String> {
+/// Why a table of dimensions is invalid.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+enum DimensionFault {
+    /// The table has no dimensions.
+    #[error("the table of dimensions is empty; add at least one `[[dimension]]`")]
+    Empty,
+    /// A dimension has no code. Dimensions are numbered from 1.
+    #[error("dimension {0} has no code")]
+    NoCode(usize),
+    /// Two dimensions have the same code, ignoring case.
+    #[error("two dimensions have the code `{0}`")]
+    DuplicateCode(String),
+    /// A text of a dimension is empty.
+    #[error("`{field}.{language}` of dimension `{code}` is empty")]
+    EmptyText {
+        /// The field.
+        field: &'static str,
+        /// The language of the text.
+        language: Language,
+        /// The dimension's code.
+        code: String,
+    },
+}
+
+fn fault(dimensions: &[Dimension]) -> Option<DimensionFault> {
     if dimensions.is_empty() {
-        return Some("the table of dimensions is empty; add at least one `[[dimension]]`".to_owned());
+        return Some(DimensionFault::Empty);
     }
     for (index, dimension) in dimensions.iter().enumerate() {
         let code = &dimension.code;
         if code.trim().is_empty() {
-            return Some(format!("dimension {} has no code", index + 1));
+            return Some(DimensionFault::NoCode(index + 1));
         }
         if dimensions[..index].iter().any(|other| other.code.eq_ignore_ascii_case(code)) {
-            return Some(format!("two dimensions have the code `{code}`"));
+            return Some(DimensionFault::DuplicateCode(code.clone()));
         }
         for language in Language::ALL {
             for (field, text) in [
@@ -56,7 +80,7 @@ fn fault(dimensions: &[Dimension]) -> Option<String> {
                 ("strategy", &dimension.strategy),
             ] {
                 if text.get(language).trim().is_empty() {
-                    return Some(format!("`{field}.{language}` of dimension `{code}` is empty"));
+                    return Some(DimensionFault::EmptyText { field, language, code: code.clone() });
                 }
             }
         }
@@ -91,16 +115,26 @@ mod tests {
             )
         };
         assert_eq!(dimensions(Some(&row("X", "s"))).map(|table| table.len()), Ok(1));
+        /// A table that is parsed without checking it.
+        #[derive(Deserialize)]
+        struct Unchecked {
+            dimension: Vec<Dimension>,
+        }
         for (text, expected) in [
-            ("dimension = []".to_owned(), "at least one"),
-            (String::new(), "missing field `dimension`"),
-            (row("X", "s") + &row("x", "s"), "two dimensions have the code `x`"),
-            (row(" ", "s"), "dimension 1 has no code"),
-            (row("X", ""), "`strategy.en` of dimension `X` is empty"),
-            (row("X", "s") + "colour = 1", "unknown field `colour`"),
+            ("dimension = []".to_owned(), DimensionFault::Empty),
+            (row("X", "s") + &row("x", "s"), DimensionFault::DuplicateCode("x".to_owned())),
+            (row(" ", "s"), DimensionFault::NoCode(1)),
+            (
+                row("X", ""),
+                DimensionFault::EmptyText { field: "strategy", language: Language::En, code: "X".to_owned() },
+            ),
         ] {
-            let error = dimensions(Some(&text)).expect_err(expected).to_string();
-            assert!(error.contains(expected), "{error}");
+            let unchecked: Unchecked = toml::from_str(&text).expect("the TOML is valid");
+            assert_eq!(fault(&unchecked.dimension), Some(expected));
+            assert!(dimensions(Some(&text)).is_err(), "{text}");
+        }
+        for text in [String::new(), row("X", "s") + "colour = 1"] {
+            assert!(dimensions(Some(&text)).is_err(), "{text}");
         }
     }
 }

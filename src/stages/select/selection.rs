@@ -67,8 +67,8 @@ pub async fn select(
     let mut rng = seeded(judge.session().seed, &["select", &draw(ReplyOrder::Drawn).to_string()]);
     let kept = |score| if score <= params.keep_source { Candidate::Source } else { Candidate::Base };
     if pair.source == pair.base {
-        let lot = rng.random_range(0..dimensions.len());
-        let dimension = pair.target.unwrap_or(&dimensions[lot].code).to_owned();
+        let index = rng.random_range(0..dimensions.len());
+        let dimension = pair.target.unwrap_or(&dimensions[index].code).to_owned();
         let rationale = match pair.language {
             Language::En => "The two replies are the same, word for word; no judge was asked.",
             Language::Zh => "两个回复一字不差，未经评判。",

@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn names_from_the_books_are_not_reused() {
-        for (language, name, plain, namesakes, others) in [
+        for (language, name, unrelated, namesakes, others) in [
             (
                 Language::En,
                 "Dorcas",
@@ -261,7 +261,7 @@ mod tests {
                 ["沐知", "沐知远", "Environment/沐知微", "阿微"],
             ),
         ] {
-            let invented = [made_up(language, plain, &["x"]), made_up(language, name, &["y"])];
+            let invented = [made_up(language, unrelated, &["x"]), made_up(language, name, &["y"])];
             // Further scenes of the language, so that a partial match is rare.
             let many: Vec<Scene> =
                 (0..40).map(|n| scene(language, &format!("a@{n}"), &[("Cid/老周", &["z"])])).collect();

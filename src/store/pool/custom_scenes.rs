@@ -45,19 +45,19 @@ impl Pool {
         let files: Vec<PoolFile> = self.files()?.into_iter().filter(|file| file.kind == SceneKind::Custom).collect();
         let ids = scan(&files, |file, text| index::scene(file, text.ok()?).ok().map(|scene| scene.id));
         let (mut existing_files, mut counts): (BTreeMap<SceneId, &Path>, BTreeMap<&Path, usize>) = Default::default();
-        for placed in ids {
-            let path = files[placed.position.file].path.as_path();
+        for located in ids {
+            let path = files[located.position.file].path.as_path();
             *counts.entry(path).or_default() += 1;
-            if let Some(id) = placed.value {
+            if let Some(id) = located.value {
                 existing_files.insert(id, path);
             }
         }
-        let mut taken: BTreeSet<PathBuf> = BTreeSet::new();
+        let mut used_paths: BTreeSet<PathBuf> = BTreeSet::new();
         let mut plan = Vec::new();
         for scene in scenes {
             let Some(old) = existing_files.get(&scene.id) else {
-                let path = free(&folder, scene, &taken);
-                taken.insert(path.clone());
+                let path = free_path(&folder, scene, &used_paths);
+                used_paths.insert(path.clone());
                 plan.push((AddedScene::New(path), None));
                 continue;
             };
@@ -75,38 +75,39 @@ impl Pool {
             }
             // The old file is removed after the new one is written: for a moment two files have the id, but the scene
             // is never missing.
-            let (new, gone) = if old.extension().is_some_and(|extension| extension == ending(scene)) {
+            let (new, old_path) = if old.extension().is_some_and(|extension| extension == extension_of(scene)) {
                 (path, None)
             } else {
-                (free(&folder, scene, &taken), Some(path))
+                (free_path(&folder, scene, &used_paths), Some(path))
             };
-            taken.insert(new.clone());
-            plan.push((AddedScene::Replaced(new), gone));
+            used_paths.insert(new.clone());
+            plan.push((AddedScene::Replaced(new), old_path));
         }
-        for (scene, (added, gone)) in scenes.iter().zip(&plan) {
+        for (scene, (added, old_path)) in scenes.iter().zip(&plan) {
             if let AddedScene::New(path) | AddedScene::Replaced(path) = added {
                 atomic::write(path, scene.text.as_bytes())?;
             }
-            if let Some(gone) = gone {
-                fs::remove_file(gone).map_err(StoreError::io("remove", gone))?;
+            if let Some(old_path) = old_path {
+                fs::remove_file(old_path).map_err(StoreError::io("remove", old_path))?;
             }
         }
         Ok(plan.into_iter().map(|(added, _)| added).collect())
     }
 }
 
-const fn ending(scene: &CustomScene) -> &'static str {
+const fn extension_of(scene: &CustomScene) -> &'static str {
     if scene.is_toml { "toml" } else { "json" }
 }
 
 /// Returns a free path derived from the scene's id, with a number if another scene has that path.
-fn free(folder: &Path, scene: &CustomScene, taken: &BTreeSet<PathBuf>) -> PathBuf {
+fn free_path(folder: &Path, scene: &CustomScene, used_paths: &BTreeSet<PathBuf>) -> PathBuf {
     let name = slug(&scene.id);
     let name = &name[..name.floor_char_boundary(LONGEST)];
     let numbered = (2..).map(|number| format!("{name}-{number}"));
-    let mut paths =
-        std::iter::once(name.to_owned()).chain(numbered).map(|name| folder.join(format!("{name}.{}", ending(scene))));
-    paths.find(|path| !path.exists() && !taken.contains(path)).expect("the candidates are unlimited")
+    let mut paths = std::iter::once(name.to_owned())
+        .chain(numbered)
+        .map(|name| folder.join(format!("{name}.{}", extension_of(scene))));
+    paths.find(|path| !path.exists() && !used_paths.contains(path)).expect("the candidates are unlimited")
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::pool_scan::{self, LocatedScene, PoolFile, SceneKind, ScenePosition, SceneReadError, scan, told};
+use super::pool_scan::{self, LocatedScene, PoolFile, SceneKind, ScenePosition, SceneReadError, json_message, scan};
 use crate::schema::{Scene, SceneHead};
 use crate::store::error::StoreError;
 
@@ -25,7 +25,10 @@ impl PoolIndex {
     ///
     /// Of two edits with the same id the later one wins. Any other duplicate id within one kind of file is an error,
     /// and the first scene wins.
-    pub(super) fn read(files: Vec<PoolFile>, takes: impl Fn(SceneKind, &SceneHead) -> bool) -> (Self, Vec<StoreError>) {
+    pub(super) fn read(
+        files: Vec<PoolFile>,
+        is_selected: impl Fn(SceneKind, &SceneHead) -> bool,
+    ) -> (Self, Vec<StoreError>) {
         let read = |file: &PoolFile, text: Result<&str, SceneReadError>| match text {
             Ok(text) => {
                 let is_custom = file.kind == SceneKind::Custom;
@@ -36,7 +39,7 @@ impl PoolIndex {
         let (mut entries, mut faults) = (Vec::new(), Vec::new());
         for LocatedScene { position, value } in scan(&files, read) {
             match value {
-                Ok(head) if takes(files[position.file].kind, &head) => entries.push(Entry { head, position }),
+                Ok(head) if is_selected(files[position.file].kind, &head) => entries.push(Entry { head, position }),
                 Ok(_) => {}
                 Err(fault) => faults.push(fault.below(position.line)),
             }
@@ -130,7 +133,7 @@ pub(super) fn scene(file: &PoolFile, text: &str) -> Result<Scene, StoreError> {
             fault(Some(line), error.message().to_owned())
         });
     }
-    serde_json::from_str(text).map_err(|error| fault(Some(error.line().saturating_sub(1)), told(&error)))
+    serde_json::from_str(text).map_err(|error| fault(Some(error.line().saturating_sub(1)), json_message(&error)))
 }
 
 fn unreadable(file: &PoolFile, fault: SceneReadError) -> StoreError {

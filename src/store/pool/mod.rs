@@ -356,7 +356,7 @@ mod tests {
     fn errors_name_file_and_line() {
         let good = serde_json::to_string(&scene("x", "a", "x")).unwrap();
         let toml = toml::to_string(&scene("x", "a", "x")).unwrap();
-        for (name, text, told) in [
+        for (name, text, expected) in [
             (
                 "a.jsonl",
                 format!("{good}\n\n{}\n", good.replace("\"summary\"", "\"sumary\"")),
@@ -375,7 +375,7 @@ mod tests {
                 pool.write_book("a", &[]).unwrap();
             }
             let error = pool.scenes(&slugs(&["a"])).expect_err(name).to_string();
-            assert!(error.contains(told), "{told}: {error}");
+            assert!(error.contains(expected), "{expected}: {error}");
         }
         let (_folder, pool) = pool();
         let error = pool.scenes(&slugs(&["none"])).expect_err("the book has no file").to_string();

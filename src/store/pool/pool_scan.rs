@@ -158,14 +158,14 @@ pub(super) fn scan<T: Send>(
         loop {
             let segment = next.fetch_add(1, Ordering::Relaxed);
             let Some(&(file, begin)) = segments.get(segment) else { return done };
-            let mut found = Found { file, lines: 0, placed: Vec::new() };
+            let mut found = Found { file, lines: 0, located: Vec::new() };
             let read = |text: Result<&str, SceneReadError>| read(&files[file], text);
-            let whole = if files[file].is_lines() {
+            let result = if files[file].is_lines() {
                 found.segment(&files[file], begin, &read)
             } else {
-                found.whole(&files[file], &read)
+                found.read_whole_file(&files[file], &read)
             };
-            if let Err(fault) = whole {
+            if let Err(fault) = result {
                 found.push(0, 0, 0, read(Err(fault)));
             }
             done.push((segment, found));
@@ -181,16 +181,16 @@ pub(super) fn scan<T: Send>(
     found.sort_by_key(|(segment, _)| *segment);
     // The line numbers of a segment are relative to its start.
     let (mut file, mut before) = (0, 0);
-    let mut all = Vec::with_capacity(found.iter().map(|(_, found)| found.placed.len()).sum());
+    let mut all = Vec::with_capacity(found.iter().map(|(_, found)| found.located.len()).sum());
     for (_, found) in found {
         if found.file != file {
             (file, before) = (found.file, 0);
         }
-        all.extend(found.placed.into_iter().map(|mut placed| {
-            if placed.position.line > 0 {
-                placed.position.line += before;
+        all.extend(found.located.into_iter().map(|mut located| {
+            if located.position.line > 0 {
+                located.position.line += before;
             }
-            placed
+            located
         }));
         before += found.lines;
     }
@@ -211,12 +211,12 @@ struct Found<T> {
     file: usize,
     /// The number of lines that start in the segment.
     lines: u32,
-    placed: Vec<LocatedScene<T>>,
+    located: Vec<LocatedScene<T>>,
 }
 
 impl<T> Found<T> {
     fn push(&mut self, line: u32, offset: u64, length: u64, value: T) {
-        self.placed
+        self.located
             .push(LocatedScene { position: ScenePosition { file: self.file, line, column: 0, offset, length }, value });
     }
 
@@ -258,7 +258,7 @@ impl<T> Found<T> {
     }
 
     /// Reads a file that contains one scene or a list of scenes.
-    fn whole(
+    fn read_whole_file(
         &mut self,
         file: &PoolFile,
         read: &impl Fn(Result<&str, SceneReadError>) -> T,
@@ -294,12 +294,12 @@ impl<T> Found<T> {
                     let mark = (bytes.len() - text.len()) as u64;
                     let (offset, length) = (mark + offset as u64, scene.len() as u64);
                     let position = ScenePosition { file: self.file, line, column, offset, length };
-                    self.placed.push(LocatedScene { position, value: read(Ok(scene)) });
+                    self.located.push(LocatedScene { position, value: read(Ok(scene)) });
                 }
             }
             Err(error) => {
                 let (line, column) = (count(error.line().saturating_sub(1)), count(error.column().saturating_sub(1)));
-                let fault = SceneReadError::Json { line, column, message: told(&error) };
+                let fault = SceneReadError::Json { line, column, message: json_message(&error) };
                 self.push(1, 0, bytes.len() as u64, read(Err(fault)));
             }
         }
@@ -341,7 +341,7 @@ fn count(count: usize) -> u32 {
 }
 
 /// Returns the message of a JSON error without the position, which is reported separately.
-pub(super) fn told(error: &serde_json::Error) -> String {
+pub(super) fn json_message(error: &serde_json::Error) -> String {
     let text = error.to_string();
     text.rfind(" at line ").map_or(text.clone(), |end| text[..end].to_owned())
 }
@@ -355,13 +355,13 @@ mod tests {
         let path = folder.path().join(name);
         fs::write(&path, bytes).unwrap();
         let files = [PoolFile { path, kind: SceneKind::Custom, unwritten: None }];
-        let placed = scan(&files, |_, text| text.map(str::to_owned).map_err(|fault| fault.to_string()));
-        for LocatedScene { position, value } in &placed {
+        let located = scan(&files, |_, text| text.map(str::to_owned).map_err(|fault| fault.to_string()));
+        for LocatedScene { position, value } in &located {
             if let Ok(value) = value {
                 assert_eq!(text(&files[0], position).unwrap(), *value, "reading a scene again returns the same text");
             }
         }
-        placed.into_iter().map(|LocatedScene { position, value }| (position.line, position.column, value)).collect()
+        located.into_iter().map(|LocatedScene { position, value }| (position.line, position.column, value)).collect()
     }
 
     #[expect(clippy::unnecessary_wraps, reason = "it is compared with results")]
@@ -428,9 +428,9 @@ mod tests {
             kind: SceneKind::Book,
             unwritten: None,
         });
-        let placed = scan(&files, |_, text| text.map(str::to_owned).map_err(|fault| fault.to_string()));
+        let located = scan(&files, |_, text| text.map(str::to_owned).map_err(|fault| fault.to_string()));
         let found: Vec<_> =
-            placed.into_iter().map(|placed| (placed.position.file, placed.position.line, placed.value)).collect();
+            located.into_iter().map(|located| (located.position.file, located.position.line, located.value)).collect();
         assert_eq!(
             found[..2],
             [(0, 0, Err("not a regular file".to_owned())), (1, 0, Err("not a regular file".to_owned()))]

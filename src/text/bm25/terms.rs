@@ -8,7 +8,7 @@ use crate::text::is_han;
 use crate::text::words::latin_words;
 
 /// The maximum number of cached stems; further words are stemmed each time.
-const REMEMBERED: usize = 1 << 16;
+const MAX_CACHED_STEMS: usize = 1 << 16;
 
 /// Splits texts into terms by the script of each character, so that a text may mix both languages.
 ///
@@ -39,7 +39,7 @@ impl Terms {
             }
             let stem = stem(&mut self.stemmer, &word);
             term(&stem);
-            if self.stems.len() < REMEMBERED {
+            if self.stems.len() < MAX_CACHED_STEMS {
                 self.stems.insert(word, stem);
             }
         }

@@ -27,12 +27,13 @@ pub(super) struct UsageCounts {
 
 /// Whether a character cannot be part of a name.
 pub(super) fn cannot_be_in_name(c: &[char]) -> bool {
-    let common = CHINESE.not_in_names.has(c) && !NUMERALS.contains(&c[0]) && !SOFT.contains(c[0]) && c[0] != '的';
+    let common =
+        CHINESE.not_in_names.has(c) && !NUMERALS.contains(&c[0]) && !RARE_IN_NAMES.contains(c[0]) && c[0] != '的';
     !c[0].is_alphabetic() || c[0].is_ascii() || common
 }
 
 /// Characters that are rare in names, and then follow a surname.
-const SOFT: &str = "日天年月前后中时知见未无之与其可能以因半两云";
+const RARE_IN_NAMES: &str = "日天年月前后中时知见未无之与其可能以因半两云";
 
 /// Numerals, which occur in names but are usually followed by nouns.
 const NUMERALS: [char; 12] = ['一', '二', '三', '四', '五', '六', '七', '八', '九', '十', '两', '天'];
@@ -45,25 +46,25 @@ pub(super) fn verb_length(rest: &[char]) -> usize {
 /// Properties of a sequence by its characters.
 struct NameShape {
     /// Start of a title at its end.
-    pub(in crate::attribution::chinese) ending: Option<usize>,
+    pub(in crate::attribution::chinese) title_start: Option<usize>,
     /// Whether it is a surname followed by one or two characters.
-    pub(super) named: bool,
+    pub(super) is_surname_with_name: bool,
     /// Whether it ends in a title, and has more than the title.
-    pub(in crate::attribution::chinese) titled: bool,
+    pub(in crate::attribution::chinese) has_title: bool,
     /// Whether it has the form of a familiar name: 老, 小 or 阿 at the start, or a numeral with a rural nickname: `二愣子`.
-    pet: bool,
+    is_familiar: bool,
 }
 
 impl NameShape {
     pub(super) fn of(form: &[char]) -> Self {
         let surname = CHINESE.surnames.head(form);
-        let ending = (1..form.len()).find(|&i| title_gender(&form[i..]).is_some());
+        let title_start = (1..form.len()).find(|&i| title_gender(&form[i..]).is_some());
         let given_length = form.len() - surname;
         Self {
-            ending,
-            named: surname > 0 && (1..=2).contains(&given_length),
-            titled: ending.is_some_and(|at| !is_role_noun(&form[at..]) || surname == at || at > 1),
-            pet: (matches!(form[0], '老' | '小' | '阿') || is_rural_nickname(form)) && form.len() <= 3,
+            title_start,
+            is_surname_with_name: surname > 0 && (1..=2).contains(&given_length),
+            has_title: title_start.is_some_and(|at| !is_role_noun(&form[at..]) || surname == at || at > 1),
+            is_familiar: (matches!(form[0], '老' | '小' | '阿') || is_rural_nickname(form)) && form.len() <= 3,
         }
     }
 }
@@ -101,20 +102,22 @@ fn may_begin_name(form: &[char], counts: &UsageCounts, shape: &NameShape) -> boo
     let lead = verb_length(form).max(CHINESE.objects.head(form)).max(CHINESE.opening.head(form));
     let together =
         is_frequent_subject(counts) || counts.as_speaker > 0 && verb_length(&form[1..]) == 0 && form.len() < 4;
-    lead == 0 || lead == 1 && (shape.pet || CHINESE.surnames.has(&form[..1]) && together)
+    lead == 0 || lead == 1 && (shape.is_familiar || CHINESE.surnames.has(&form[..1]) && together)
 }
 
 /// Whether all its characters may be in a name: numerals may, but are much more common before nouns.
 fn may_hold_characters(form: &[char], counts: &UsageCounts, shape: &NameShape) -> bool {
-    let stem = &form[..shape.ending.unwrap_or(form.len())];
-    let soft = stem.iter().any(|c| CHINESE.not_in_names.has(&[*c]) && !NUMERALS.contains(c));
-    if stem.contains(&'的') || soft && !(shape.named && counts.as_speaker > 0 || is_frequent_subject(counts)) {
+    let stem = &form[..shape.title_start.unwrap_or(form.len())];
+    let has_rare_character = stem.iter().any(|c| CHINESE.not_in_names.has(&[*c]) && !NUMERALS.contains(c));
+    if stem.contains(&'的')
+        || has_rare_character && !(shape.is_surname_with_name && counts.as_speaker > 0 || is_frequent_subject(counts))
+    {
         return false;
     }
     let numeral = NUMERALS.contains(&form[0]) || form[0] == '几';
     let counts = counts.as_speaker < 1
         && counts.clause_starts < 3
-        && !(shape.titled && form.len() > 2)
+        && !(shape.has_title && form.len() > 2)
         && !is_rural_nickname(form);
     !(numeral && (has_classifier(form) || counts))
 }
@@ -123,13 +126,13 @@ fn may_hold_characters(form: &[char], counts: &UsageCounts, shape: &NameShape) -
 fn may_end_name(form: &[char], counts: &UsageCounts, shape: &NameShape) -> bool {
     let last = &form[form.len() - 1..];
     let verb = CHINESE.manner.tail(form) > 0 || CHINESE.speech.has(last) || CHINESE.objects.has(last);
-    if shape.ending.is_some() || !verb {
+    if shape.title_start.is_some() || !verb {
         return true;
     }
     let usual = "云应同连齐方才小先来喜".contains(last[0]);
     let led = counts.clause_starts > 2 && counts.total > 5;
-    usual && (is_frequent_subject(counts) || shape.named && (counts.as_speaker > 0 || led))
-        || shape.named && is_frequent_subject(counts)
+    usual && (is_frequent_subject(counts) || shape.is_surname_with_name && (counts.as_speaker > 0 || led))
+        || shape.is_surname_with_name && is_frequent_subject(counts)
 }
 
 /// Whether the same character nearly always follows it, so that it is part of something longer.
@@ -143,8 +146,8 @@ fn is_part_of_name(form: &[char], counts: &UsageCounts) -> bool {
 
 /// Whether the book uses it as a name often enough, given its form.
 fn is_used_as_name(form: &[char], counts: &UsageCounts, shape: &NameShape) -> bool {
-    let likely = shape.named || shape.titled || shape.pet;
-    let is_full_name = shape.named && form.len() == CHINESE.surnames.head(form) + 2;
+    let likely = shape.is_surname_with_name || shape.has_title || shape.is_familiar;
+    let is_full_name = shape.is_surname_with_name && form.len() == CHINESE.surnames.head(form) + 2;
     if is_full_name && counts.clause_starts > 0 && counts.strong_uses > 0 && counts.as_subject == counts.total {
         return true;
     }

@@ -54,7 +54,7 @@ pub(super) fn name_statements(text: &[char], chars: &[char], names: &Names) -> V
                 };
                 found.push(statement);
             }
-            let statement = found.last_mut().expect("a naming is pushed above unless this one continues the last");
+            let statement = found.last_mut().expect("a statement is pushed above unless this one continues the last");
             statement.add_name(text, chars, *stated);
             (statement.end, start) = (stated.end, stated.end);
         }

@@ -31,7 +31,7 @@ pub(super) struct Introduction {
 
 impl Introduction {
     /// Whether the noun can mean a different person in each scene.
-    pub(super) fn is_passing(&self) -> bool {
+    pub(super) fn is_ambiguous(&self) -> bool {
         ENGLISH.is(self.phrase.rsplit(' ').next().unwrap_or_default(), GENERIC | ANIMAL | KIN)
     }
 }

@@ -58,7 +58,7 @@ impl Dialogue<'_> {
             return Vec::new();
         }
         let people = &self.names.people;
-        let apart: BTreeSet<(usize, usize)> = names_in_one_sentence(self.book, &self.names.mentions)
+        let separate: BTreeSet<(usize, usize)> = names_in_one_sentence(self.book, &self.names.mentions)
             .into_iter()
             .filter_map(|(a, b)| Some((people[a]?, people[b]?)))
             .flat_map(|(a, b)| [(a, b), (b, a)])
@@ -66,7 +66,7 @@ impl Dialogue<'_> {
         let mut pairs = Vec::new();
         for (role_person, speakers) in votes {
             let Some(person) = strong_majority(speakers).filter(|&person| person != role_person) else { continue };
-            if self.cast[person].role || apart.contains(&(role_person, person)) {
+            if self.cast[person].role || separate.contains(&(role_person, person)) {
                 continue;
             }
             let name = |person: usize| people.iter().position(|of| *of == Some(person));
@@ -170,23 +170,23 @@ impl Dialogue<'_> {
                 *votes.entry(role_person).or_default().entry(speaker).or_default() += 1;
             }
         }
-        let mut learnt = BTreeMap::new();
+        let mut learned = BTreeMap::new();
         for (role_person, speakers) in votes {
             let Some(person) = strong_majority(speakers).filter(|&person| person != role_person) else { continue };
             // `his wife` can mean any wife in the book, and `the boy` any boy.
             if let Some(name) = self.names.people.iter().position(|of| *of == Some(person)) {
                 let definite = self.cast[role_person].forms.keys().filter(|form| form.starts_with("the "));
                 let phrases = definite.filter(|form| !ENGLISH.is(form.rsplit(' ').next().unwrap_or_default(), GENERIC));
-                learnt.extend(phrases.map(|form| (form.clone(), name)));
+                learned.extend(phrases.map(|form| (form.clone(), name)));
             }
         }
-        learnt
+        learned
     }
 
     /// Adds the role phrases whose speakers state their own name, if all state the same one.
-    fn add_stated_names(&self, mut learnt: BTreeMap<String, usize>) -> BTreeMap<String, usize> {
+    fn add_stated_names(&self, mut learned: BTreeMap<String, usize>) -> BTreeMap<String, usize> {
         let mut stated: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
-        for introduction in self.named_in_speech().into_iter().filter(|introduction| !introduction.is_passing()) {
+        for introduction in self.named_in_speech().into_iter().filter(|introduction| !introduction.is_ambiguous()) {
             stated.entry(introduction.phrase).or_default().insert(introduction.person);
         }
         for (phrase, people) in
@@ -194,10 +194,10 @@ impl Dialogue<'_> {
         {
             let name = self.names.people.iter().position(|of| of.is_some_and(|person| people.contains(&person)));
             if let Some(name) = name {
-                learnt.entry(phrase).or_insert(name);
+                learned.entry(phrase).or_insert(name);
             }
         }
-        learnt
+        learned
     }
 
     /// Returns who mostly speaks as someone's mother, brother and so on: names with their share of votes, 0 to 1.

@@ -81,7 +81,7 @@ impl Dialogue<'_> {
                 _ => {}
             }
         }
-        for introduction in self.named_in_narration().into_iter().filter(|introduction| !introduction.is_passing()) {
+        for introduction in self.named_in_narration().into_iter().filter(|introduction| !introduction.is_ambiguous()) {
             *votes.entry(introduction.phrase).or_default().entry(introduction.person).or_default() += 2;
         }
         // A character with the word as a title takes precedence over one that an apposition links to it.

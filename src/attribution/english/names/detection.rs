@@ -138,9 +138,9 @@ pub(super) fn printed_form(chars: &[char], book: &Tokens, first: usize, end: usi
             form.push(' ');
         }
         let word = &chars[token.start()..book.end(i)];
-        let shout = (word.len() > 2 || book.class(i) & TITLE != 0) && word.iter().all(|c| !c.is_lowercase());
+        let is_upper_case = (word.len() > 2 || book.class(i) & TITLE != 0) && word.iter().all(|c| !c.is_lowercase());
         for (k, c) in word.iter().enumerate() {
-            if shout && k > 0 && word[k - 1].is_alphabetic() {
+            if is_upper_case && k > 0 && word[k - 1].is_alphabetic() {
                 form.extend(c.to_lowercase());
             } else {
                 form.push(*c);

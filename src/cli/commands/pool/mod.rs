@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::cli::args::{Kind, PoolArguments, PoolCommand, SceneFilter, Sort};
+use crate::cli::args::{KindFilter, PoolArguments, PoolCommand, SceneFilter, Sort};
 use crate::cli::commands::chunk::{is_pipeline, usage};
 use crate::cli::exit::Exit;
 use crate::cli::output::control_chars::visible;
@@ -45,15 +45,15 @@ pub(crate) fn pool(command: &PoolCommand) -> Exit {
 }
 
 /// Lists scenes, one per line.
-fn list(arguments: &PoolArguments, filter: &SceneFilter, kind: Option<Kind>, sort: Sort) -> Exit {
+fn list(arguments: &PoolArguments, filter: &SceneFilter, kind: Option<KindFilter>, sort: Sort) -> Exit {
     with_index(arguments, |index| {
         let mut out = out();
-        let is_kind = |place: &usize| kind.is_none_or(|kind| self::kind(kind) == index.origin(*place).1);
-        let mut places: Vec<usize> = chosen(index, filter).filter(is_kind).collect();
-        sorted(&mut places, index, sort);
-        for place in places {
-            let (path, of, line) = index.origin(place);
-            let head = index.head(place);
+        let is_kind = |position: &usize| kind.is_none_or(|kind| scene_kind(kind) == index.origin(*position).1);
+        let mut positions: Vec<usize> = chosen(index, filter).filter(is_kind).collect();
+        sorted(&mut positions, index, sort);
+        for position in positions {
+            let (path, of, line) = index.origin(position);
+            let head = index.head(position);
             if arguments.json {
                 let listed = Listed { head, kind: of, path, line };
                 serde_json::to_writer(&mut out, &listed).map_err(io::Error::from)?;
@@ -74,8 +74,8 @@ fn list(arguments: &PoolArguments, filter: &SceneFilter, kind: Option<Kind>, sor
 /// Shows one scene.
 fn show(id: &str, arguments: &PoolArguments) -> Exit {
     let mut exit = Exit::Done;
-    let shown = with_index(arguments, |index| {
-        let Some(place) = index.find(id) else {
+    let result = with_index(arguments, |index| {
+        let Some(position) = index.find(id) else {
             let nearest = nearest(id, index);
             let hint = nearest.map_or_else(
                 || "`dramaturg pool list` shows the ids".to_owned(),
@@ -87,19 +87,19 @@ fn show(id: &str, arguments: &PoolArguments) -> Exit {
             );
             return Ok(());
         };
-        let scene = index.scene(place)?;
+        let scene = index.scene(position)?;
         let mut out = out();
         if arguments.json {
             serde_json::to_writer(&mut out, &scene).map_err(io::Error::from)?;
             writeln!(out)?;
         } else {
-            let (path, kind, line) = index.origin(place);
+            let (path, kind, line) = index.origin(position);
             write_scene(&mut out, &scene, &format!("{}, line {line} ({})", path.display(), kind.name()))?;
         }
         Ok(out.flush()?)
     });
     // Problems elsewhere in the pool do not affect this command.
-    if exit == Exit::Usage || shown == Exit::Failures { exit } else { shown }
+    if exit == Exit::Usage || result == Exit::Failures { exit } else { result }
 }
 
 /// Validates a pool.
@@ -139,8 +139,8 @@ fn add(file: &Path, arguments: &PoolArguments, replace: bool) -> Exit {
         Ok(scenes) => scenes,
         Err(error) => {
             let hint = match &error {
-                AdditionError::Nothing { nearest: Some(nearest), .. } => format!("did you mean `{nearest}`?"),
-                AdditionError::Nothing { nearest: None, .. } | AdditionError::Invalid { .. } => {
+                AdditionError::NoMatch { nearest: Some(nearest), .. } => format!("did you mean `{nearest}`?"),
+                AdditionError::NoMatch { nearest: None, .. } | AdditionError::Invalid { .. } => {
                     "`schemas/scene.schema.json` describes a scene; docs/scene-pool.md has an example".to_owned()
                 }
             };
@@ -200,7 +200,7 @@ struct Listed<'a> {
 }
 
 /// Indexes a pool, calls a function with the index, and reports scenes that cannot be read.
-fn with_index(arguments: &PoolArguments, then: impl FnOnce(&PoolIndex) -> Result<(), Fault>) -> Exit {
+fn with_index(arguments: &PoolArguments, visit: impl FnOnce(&PoolIndex) -> Result<(), Fault>) -> Exit {
     let pool = match find(arguments) {
         Ok(pool) => pool,
         Err(exit) => return exit,
@@ -209,7 +209,7 @@ fn with_index(arguments: &PoolArguments, then: impl FnOnce(&PoolIndex) -> Result
         Ok(found) => found,
         Err(error) => return fault(&error.into()),
     };
-    match then(&index) {
+    match visit(&index) {
         Ok(()) => {}
         // A closed pipe (`| head`) is not an error.
         Err(Fault::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => {}
@@ -231,19 +231,19 @@ fn chosen(index: &PoolIndex, filter: &SceneFilter) -> impl Iterator<Item = usize
         filter.language.is_none_or(|language| head.language == language)
             && (filter.books.is_empty() || filter.books.contains(&head.book))
     };
-    index.heads().enumerate().filter(move |(_, head)| takes(head)).map(|(place, _)| place)
+    index.heads().enumerate().filter(move |(_, head)| takes(head)).map(|(position, _)| position)
 }
 
 /// Sorts positions, which are initially ordered by id.
-fn sorted(places: &mut [usize], index: &PoolIndex, sort: Sort) {
-    let head = |place: &usize| index.head(*place);
+fn sorted(positions: &mut [usize], index: &PoolIndex, sort: Sort) {
+    let head = |position: &usize| index.head(*position);
     match sort {
         Sort::Id => {}
-        Sort::Salience => places.sort_by_key(|place| Reverse(head(place).salience)),
-        Sort::Lines => places.sort_by_key(|place| Reverse(head(place).lines)),
+        Sort::Salience => positions.sort_by_key(|position| Reverse(head(position).salience)),
+        Sort::Lines => positions.sort_by_key(|position| Reverse(head(position).lines)),
         Sort::Grounding => {
-            let share = |place: &usize| head(place).grounding.unwrap_or(f64::INFINITY);
-            places.sort_by(|one, other| share(one).total_cmp(&share(other)));
+            let share = |position: &usize| head(position).grounding.unwrap_or(f64::INFINITY);
+            positions.sort_by(|one, other| share(one).total_cmp(&share(other)));
         }
     }
 }
@@ -310,18 +310,18 @@ fn format_finding(finding: &Finding) -> String {
 
 /// Returns the scene id most similar to `id`, if it is similar enough to suggest.
 fn nearest<'a>(id: &str, index: &'a PoolIndex) -> Option<&'a str> {
-    let likeness = |head: &&SceneHead| strsim::jaro_winkler(id, &head.id);
+    let similarity = |head: &&SceneHead| strsim::jaro_winkler(id, &head.id);
     let best = index
         .heads()
-        .max_by(|one, other| likeness(one).total_cmp(&likeness(other)).then_with(|| other.id.cmp(&one.id)))?;
-    (likeness(&best) >= 0.75).then_some(best.id.as_str())
+        .max_by(|one, other| similarity(one).total_cmp(&similarity(other)).then_with(|| other.id.cmp(&one.id)))?;
+    (similarity(&best) >= 0.75).then_some(best.id.as_str())
 }
 
-const fn kind(kind: Kind) -> SceneKind {
+const fn scene_kind(kind: KindFilter) -> SceneKind {
     match kind {
-        Kind::Book => SceneKind::Book,
-        Kind::Edit => SceneKind::Edit,
-        Kind::Custom => SceneKind::Custom,
+        KindFilter::Book => SceneKind::Book,
+        KindFilter::Edit => SceneKind::Edit,
+        KindFilter::Custom => SceneKind::Custom,
     }
 }
 

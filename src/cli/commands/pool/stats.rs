@@ -18,8 +18,8 @@ pub(super) fn stats(arguments: &PoolArguments, filter: &SceneFilter) -> Exit {
     with_index(arguments, |index| {
         let mut books: BTreeMap<(&str, Language), Sums> = BTreeMap::new();
         let mut all: BTreeMap<Language, Sums> = BTreeMap::new();
-        for place in chosen(index, filter) {
-            let (head, kind) = (index.head(place), index.origin(place).1);
+        for position in chosen(index, filter) {
+            let (head, kind) = (index.head(position), index.origin(position).1);
             books.entry((head.book.as_str(), head.language)).or_default().count(head, kind);
             all.entry(head.language).or_default().count(head, kind);
         }
@@ -100,8 +100,8 @@ impl<'a> Sums<'a> {
     }
 
     fn json(&self, book: Option<&str>, language: Language) -> serde_json::Value {
-        let [none, low, fair, high, whole] = self.bands;
-        let grounding = json!({"none": none, "below_0.5": low, "below_0.8": fair, "below_1": high, "1": whole});
+        let [none, low, fair, high, full] = self.bands;
+        let grounding = json!({"none": none, "below_0.5": low, "below_0.8": fair, "below_1": high, "1": full});
         let mut sums = json!({
             "language": language, "scenes": self.scenes, "lines": self.lines,
             "people": self.people.len(), "own": self.own, "grounding": grounding,

@@ -16,7 +16,7 @@ use crate::store::{self, DatasetLocation};
 /// Runs the command.
 pub(crate) fn split_dataset(arguments: &SplitArguments) -> Exit {
     let path = &arguments.path;
-    let Some(place) = DatasetLocation::find(path) else {
+    let Some(location) = DatasetLocation::find(path) else {
         return usage(
             &format!("`{}` is neither a run folder nor a data set", path.display()),
             "give `outputs/<name>`, or a folder with a dataset card and one folder of Parquet files per config",
@@ -28,18 +28,18 @@ pub(crate) fn split_dataset(arguments: &SplitArguments) -> Exit {
     };
     if arguments.stratify.is_none() {
         // Default columns are optional: the data set may not have all of them.
-        let has = columns(&place, &arguments.config);
+        let has = columns(&location, &arguments.config);
         params.stratify.retain(|column| has.as_ref().is_none_or(|has| has.contains(column)));
     }
-    let wanted = SplitOptions {
-        location: place,
+    let options = SplitOptions {
+        location,
         config: arguments.config.clone(),
         params,
         out: arguments.out.clone(),
         shard_bytes: arguments.shard_size,
         dry_run: arguments.dry_run,
     };
-    match dataset::split_dataset(&wanted) {
+    match dataset::split_dataset(&options) {
         Ok(done) => {
             if arguments.json {
                 let mut output =
@@ -58,8 +58,8 @@ pub(crate) fn split_dataset(arguments: &SplitArguments) -> Exit {
 }
 
 /// Returns the columns of a config, or `None` if they cannot be read; reading the rows reports the error.
-fn columns(place: &DatasetLocation, config: &str) -> Option<Vec<String>> {
-    let dataset = store::Dataset::open(&place.dataset).ok()?;
+fn columns(location: &DatasetLocation, config: &str) -> Option<Vec<String>> {
+    let dataset = store::Dataset::open(&location.dataset).ok()?;
     let file = dataset.of(config).next()?.files.first()?.clone();
     store::columns(&file).ok()
 }

@@ -17,9 +17,9 @@ use crate::store::StoreError;
 pub(super) fn text(arguments: &SplitArguments, done: &SplitOutcome) -> String {
     let Report { params, rows, strata, families, largest_family, moved_by, moved, carried } = &done.report;
     let all: usize = rows.values().sum();
-    let what = if params.by.is_some() { "groups" } else { "groups of related rows" };
+    let unit = if params.by.is_some() { "groups" } else { "groups of related rows" };
     let mut text = format!(
-        "{}: {} rows in {} {what} (largest: {} rows)\n",
+        "{}: {} rows in {} {unit} (largest: {} rows)\n",
         arguments.config,
         thousands(all as u64),
         thousands(*families as u64),
@@ -68,11 +68,11 @@ pub(super) fn text(arguments: &SplitArguments, done: &SplitOutcome) -> String {
     for note in &done.notes {
         let _ = writeln!(text, "note: {}", visible(note));
     }
-    let place = visible(&done.dataset.display().to_string()).into_owned();
+    let path = visible(&done.dataset.display().to_string()).into_owned();
     let _ = if arguments.dry_run {
         writeln!(text, "dry run: nothing was written")
     } else {
-        writeln!(text, "written to {place}, details in {place}/splits.json")
+        writeln!(text, "written to {path}, details in {path}/splits.json")
     };
     text
 }
@@ -92,7 +92,7 @@ pub(super) fn print_error(error: &SplitError) -> Exit {
             Some("use a column of strings, numbers, booleans or dates; copy a struct field to a column of its own".to_owned())
         }
         SplitError::NoValue { .. } => Some("values must match exactly, in the form `true`, `7` or `2024-01-31`".to_owned()),
-        SplitError::Taken { .. } => Some("choose another folder, or empty this one".to_owned()),
+        SplitError::FolderNotEmpty { .. } => Some("choose another folder, or empty this one".to_owned()),
         SplitError::Within { .. } => Some("choose a folder outside of it".to_owned()),
         SplitError::Altered { .. } => Some(
             "nothing was written; `dramaturg check RUN` lists all changes, `dramaturg build PIPELINE --replay` restores the data set"
@@ -114,7 +114,7 @@ pub(super) fn print_error(error: &SplitError) -> Exit {
         | SplitError::NoColumn { .. }
         | SplitError::NoValues { .. }
         | SplitError::NoValue { .. }
-        | SplitError::Taken { .. }
+        | SplitError::FolderNotEmpty { .. }
         | SplitError::Within { .. }
         | SplitError::Card { .. }
         | SplitError::Altered { .. } => Exit::Usage,
@@ -127,7 +127,7 @@ fn list<T: AsRef<str>>(names: &[T]) -> String {
 }
 
 fn nearest<'a>(word: &str, names: &'a [String]) -> Option<&'a String> {
-    let likeness = |name: &str| strsim::jaro_winkler(word, name);
-    let best = names.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
-    best.filter(|name| likeness(name) > 0.8)
+    let similarity = |name: &str| strsim::jaro_winkler(word, name);
+    let best = names.iter().max_by(|a, b| similarity(a).total_cmp(&similarity(b)));
+    best.filter(|name| similarity(name) > 0.8)
 }

@@ -50,12 +50,12 @@ impl Flow<'_> {
             Some('&' | '*' | '!' | '|' | '>' | '%' | '@' | '`') => {
                 self.fault("only plain, quoted and flow values are supported")
             }
-            _ => Ok(self.plain(within)),
+            _ => Ok(self.plain_scalar(within)),
         }
     }
 
     /// Parses a plain scalar. Within a flow collection it ends at a delimiter.
-    fn plain(&mut self, within: bool) -> Yaml {
+    fn plain_scalar(&mut self, within: bool) -> Yaml {
         let mut end = self.text.find(" #").unwrap_or(self.text.len());
         if within {
             let marks = |(at, c): (usize, char)| match c {
@@ -84,10 +84,10 @@ impl Flow<'_> {
                 '\\' if quote == '"' => match chars.next().map(|(_, c)| c) {
                     Some('n') => read.push('\n'),
                     Some('t') => read.push('\t'),
-                    Some(kind @ ('x' | 'u' | 'U')) => {
-                        let digits = if kind == 'x' {
+                    Some(escape @ ('x' | 'u' | 'U')) => {
+                        let digits = if escape == 'x' {
                             2
-                        } else if kind == 'u' {
+                        } else if escape == 'u' {
                             4
                         } else {
                             8

@@ -19,8 +19,8 @@ use self::lines::{is_dash, is_nothing};
 use self::opening::Opening;
 use self::value::ParseResult;
 
-/// Parses a front matter into its top-level keys. Only the values of `wanted` keys are parsed; the others are null.
-pub(crate) fn read(lines: &[&str], wanted: &[&str]) -> ParseResult<Vec<Pair>> {
+/// Parses a front matter into its top-level keys. Only the values of `known_keys` are parsed; the others are null.
+pub(crate) fn read(lines: &[&str], known_keys: &[&str]) -> ParseResult<Vec<Pair>> {
     let mut pairs: Vec<Pair> = Vec::new();
     let (mut opening, mut opened) = (Opening::default(), 0);
     for (at, line) in lines.iter().enumerate() {
@@ -41,7 +41,7 @@ pub(crate) fn read(lines: &[&str], wanted: &[&str]) -> ParseResult<Vec<Pair>> {
             continue;
         }
         let key = match line.strip_prefix("? ") {
-            Some(asked) => value(asked, at)?.text().filter(|key| !wanted.contains(key)).map(str::to_owned),
+            Some(asked) => value(asked, at)?.text().filter(|key| !known_keys.contains(key)).map(str::to_owned),
             None => key(line, at)?.map(|(key, _)| key),
         };
         let key = key.ok_or(YamlFault { line: at, message: "expected a key" })?;
@@ -53,7 +53,7 @@ pub(crate) fn read(lines: &[&str], wanted: &[&str]) -> ParseResult<Vec<Pair>> {
     if opening.is_open() {
         return Err(YamlFault { line: opened, message: "a quoted text or a list in brackets is not closed" });
     }
-    for pair in pairs.iter_mut().filter(|pair| wanted.contains(&pair.key.as_str())) {
+    for pair in pairs.iter_mut().filter(|pair| known_keys.contains(&pair.key.as_str())) {
         let mut block = Block::new(lines, pair.lines.clone());
         let own = block.map(0)?;
         if block.peek()?.is_some() {

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::dataset::split::Params;
-use crate::dataset::split::rows::{Relation, Rows};
+use crate::dataset::split::relation::Relation;
+use crate::dataset::split::rows::Rows;
 
 /// A row that is related to rows of a split with higher priority.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

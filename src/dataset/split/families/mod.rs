@@ -7,7 +7,8 @@ pub(super) use cross_split::set_aside;
 pub use cross_split::{RelatedRow, rows_crossing_splits};
 pub use similarity::{similar_rows, uncompared_questions};
 
-use super::rows::{Relation, Rows};
+use super::relation::Relation;
+use super::rows::Rows;
 
 /// The families of rows, with and without text similarity.
 pub(super) struct Families {
@@ -37,8 +38,8 @@ impl Families {
         let all = roots(&mut parents);
         // Similarity joined a family if the family without similarity differs for one of its rows.
         let mut is_joined = vec![false; rows.len()];
-        for (whole, own) in all.iter().zip(&structural) {
-            is_joined[*whole as usize] |= whole != own;
+        for (family, own) in all.iter().zip(&structural) {
+            is_joined[*family as usize] |= family != own;
         }
         let joined = (0..rows.len()).filter(|row| is_joined[all[*row] as usize]).collect();
         Self { all, structural, joined }

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
 use crate::dataset::split::Params;
+use crate::dataset::split::relation::Relation;
 use crate::dataset::split::rows::ComparedText;
-use crate::dataset::split::rows::{Relation, Rows};
+use crate::dataset::split::rows::Rows;
 use crate::schema::Language;
 use crate::text::OMITTED_TEXT;
 use crate::text::duplicates::families;
@@ -17,29 +18,35 @@ pub fn similar_rows(rows: &Rows, params: &Params, threads: NonZeroUsize) -> Vec<
     if !params.group_by.contains(&Relation::Similarity) {
         return Vec::new();
     }
-    rows.texts().iter().map(|(kind, texts)| of_kind(rows, params, *kind, texts, threads)).collect()
+    rows.texts().iter().map(|(compared_text, texts)| of_text(rows, params, *compared_text, texts, threads)).collect()
 }
 
 /// Returns the number of questions that were cut so much that they are not compared.
 #[must_use]
 pub fn uncompared_questions(rows: &Rows) -> usize {
-    let questions = rows.texts().iter().filter(|(kind, _)| *kind == ComparedText::Question);
+    let questions = rows.texts().iter().filter(|(compared_text, _)| *compared_text == ComparedText::Question);
     let numbers = questions.flat_map(|(_, texts)| texts.iter().enumerate());
     let is_untold = |(row, text): &(usize, &u32)| {
         let text = rows.word(**text);
-        text.contains(OMITTED_TEXT) && !ComparedText::Question.tells(text, rows.language(*row))
+        text.contains(OMITTED_TEXT) && !ComparedText::Question.is_comparable(text, rows.language(*row))
     };
     numbers.filter(is_untold).count()
 }
 
-fn of_kind(rows: &Rows, params: &Params, kind: ComparedText, texts: &[u32], threads: NonZeroUsize) -> Vec<Option<u32>> {
+fn of_text(
+    rows: &Rows,
+    params: &Params,
+    compared_text: ComparedText,
+    texts: &[u32],
+    threads: NonZeroUsize,
+) -> Vec<Option<u32>> {
     let mut found = vec![None; rows.len()];
     for language in Language::ALL {
         // Equal texts are compared once.
         let mut rows_by_text: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
         for (row, text) in (0_u32..).zip(texts) {
             let text = rows.word(*text);
-            if rows.language(row as usize) == language && kind.tells(text, language) {
+            if rows.language(row as usize) == language && compared_text.is_comparable(text, language) {
                 rows_by_text.entry(text).or_default().push(row);
             }
         }
@@ -68,7 +75,7 @@ mod tests {
 
     #[test]
     fn a_shortened_question_is_matched_if_enough_text_remains() {
-        for (whole, cut, long, language) in [
+        for (uncut, cut, long, language) in [
             (
                 "Hannah, what do you say to “The weir is up”?",
                 "Hannah,[…] say to “The we[…]?",
@@ -82,8 +89,11 @@ mod tests {
                 Language::Zh,
             ),
         ] {
-            assert!(ComparedText::Question.tells(whole, language) && !ComparedText::Question.tells(cut, language));
-            assert!(ComparedText::Question.tells(long, language), "{long}");
+            assert!(
+                ComparedText::Question.is_comparable(uncut, language)
+                    && !ComparedText::Question.is_comparable(cut, language)
+            );
+            assert!(ComparedText::Question.is_comparable(long, language), "{long}");
             let params = params();
             let of = |questions: &[&str]| {
                 let ids: Vec<String> = (0..questions.len()).map(|row| row.to_string()).collect();
@@ -93,13 +103,13 @@ mod tests {
                 rows.add("role_specific", &params, &frame).unwrap();
                 rows
             };
-            let rows = of(&[cut, long, whole, cut, long, whole]);
+            let rows = of(&[cut, long, uncut, cut, long, uncut]);
             let similar_rows = similar_rows(&rows, &params, NonZeroUsize::MIN);
             assert_eq!(similar_rows, [[None, Some(1), Some(2), None, Some(1), Some(2)]], "{language:?}");
             assert_eq!(uncompared_questions(&rows), 2, "{language:?}");
         }
         let talk = "The weir is up[…] and nobody in the mill has slept, said Hannah.";
-        assert!(ComparedText::Exchange.tells(talk, Language::En), "the rest of a cut exchange is long enough");
+        assert!(ComparedText::Exchange.is_comparable(talk, Language::En), "the rest of a cut exchange is long enough");
     }
 
     fn params() -> Params {

@@ -58,11 +58,11 @@ impl Quotas {
             let values: Vec<u32> = rows.levels.iter().map(|level| level[row]).collect();
             let alone = (0..columns).map(|column| (column, vec![values[column]]));
             let kinds = [(columns, Vec::new())].into_iter().chain(alone).chain([(columns + 1, values.clone())]);
-            let of_row = kinds.map(|(kind, values)| {
+            let of_row = kinds.map(|(level, values)| {
                 // The combination of all columns weighs as much as everything else, so that no stratum is sacrificed
                 // for the totals.
-                let weight = if kind > columns { float(columns + 1) } else { 1.0 };
-                *numbers.entry((kind, values)).or_insert_with(|| {
+                let weight = if level > columns { float(columns + 1) } else { 1.0 };
+                *numbers.entry((level, values)).or_insert_with(|| {
                     counts.push((0, weight));
                     counts.len() - 1
                 })
@@ -79,7 +79,7 @@ impl Quotas {
 
 /// Assigns the groups, split by split. Groups that no split takes go to the remainder.
 pub(super) fn assign(groups: &[PlacementGroup<'_>], quotas: &Quotas, params: &Params, splits: &mut [Option<usize>]) {
-    let mut left: Vec<&PlacementGroup<'_>> = groups.iter().collect();
+    let mut remaining: Vec<&PlacementGroup<'_>> = groups.iter().collect();
     for (split, part) in params.splits.iter().enumerate() {
         let share = part.size.of(quotas.rows) / float(quotas.rows.max(1));
         let mut have = vec![0.0; quotas.counts.len()];
@@ -93,33 +93,33 @@ pub(super) fn assign(groups: &[PlacementGroup<'_>], quotas: &Quotas, params: &Pa
             continue;
         }
         let mut order: Vec<(u64, &PlacementGroup<'_>)> =
-            left.into_iter().map(|group| (rank(params.seed, &part.name, group.key), group)).collect();
+            remaining.into_iter().map(|group| (rank(params.seed, &part.name, group.key), group)).collect();
         order.sort_by(|(a, one), (b, other)| (a, one.key).cmp(&(b, other.key)));
         let mut best: Option<(f64, usize)> = None;
-        let mut taken = vec![false; order.len()];
+        let mut chosen = vec![false; order.len()];
         for (index, (_, group)) in order.iter().enumerate() {
             let gain = gain(group, quotas, share, &have);
             if gain < -1e-9 {
-                taken[index] = true;
+                chosen[index] = true;
                 add(group, quotas, &mut have);
             } else if best.is_none_or(|(least, _)| gain < least) {
                 best = Some((gain, index));
             }
         }
         // A requested split gets at least one group if that leaves one for the remainder.
-        if let (true, Some((_, index))) = (had_none && !taken.contains(&true) && order.len() > 1, best) {
-            taken[index] = true;
+        if let (true, Some((_, index))) = (had_none && !chosen.contains(&true) && order.len() > 1, best) {
+            chosen[index] = true;
         }
-        left = Vec::with_capacity(order.len());
-        for ((_, group), taken) in order.into_iter().zip(taken) {
-            if taken {
+        remaining = Vec::with_capacity(order.len());
+        for ((_, group), chosen) in order.into_iter().zip(chosen) {
+            if chosen {
                 group.rows.iter().for_each(|row| splits[*row] = Some(split));
             } else {
-                left.push(group);
+                remaining.push(group);
             }
         }
     }
-    for group in left {
+    for group in remaining {
         group.rows.iter().for_each(|row| splits[*row] = Some(params.splits.len()));
     }
 }
@@ -134,8 +134,8 @@ fn gain(group: &PlacementGroup<'_>, quotas: &Quotas, share: f64, have: &[f64]) -
     }
     let change = |(level, more): (usize, f64)| {
         let (count, weight) = quotas.counts[level];
-        let (wanted, have) = (share * float(count), have[level]);
-        weight * ((have + more - wanted).abs() - (have - wanted).abs())
+        let (target, have) = (share * float(count), have[level]);
+        weight * ((have + more - target).abs() - (have - target).abs())
     };
     more.into_iter().map(change).sum()
 }

@@ -70,7 +70,7 @@ impl ComparedText {
     }
 
     /// Returns whether a text is distinctive enough to compare: `Yes.` or `Well?` can occur anywhere.
-    pub(in crate::dataset::split) fn tells(self, text: &str, language: Language) -> bool {
+    pub(in crate::dataset::split) fn is_comparable(self, text: &str, language: Language) -> bool {
         // A question is identified by its quotation from the book. If that was cut, the rest must be long enough.
         let is_cut = text.contains(OMITTED_TEXT);
         let least = match (self, language) {

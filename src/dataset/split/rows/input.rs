@@ -55,8 +55,8 @@ fn check_values(config: &str, params: &Params, group: &DataFrame) -> Result<(), 
         let Ok(column) = group.column(&name) else { continue };
         let is_binary = crate::cells::unrepresentable_field(column).is_some();
         if is_binary || column.dtype().is_nested() {
-            let kind = if is_binary { "bytes" } else { "lists or structs" };
-            return Err(SplitError::NoValues { config: config.to_owned(), column: name, kind: kind.to_owned() });
+            let values = if is_binary { "bytes" } else { "lists or structs" };
+            return Err(SplitError::NoValues { config: config.to_owned(), column: name, values: values.to_owned() });
         }
     }
     Ok(())

@@ -10,58 +10,14 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use polars::prelude::{DataFrame, PolarsResult};
-use serde::{Deserialize, Serialize};
 
-use super::Params;
+use super::params::Params;
+use super::relation::Relation;
 use crate::cells::Cells;
 use crate::schema::Language;
 
 /// The configs that can be split.
 pub const SPLITTABLE_CONFIGS: [&str; 4] = ["samples", "conversations", "role_specific", "role_general"];
-
-/// A relation between rows that must not cross splits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Relation {
-    /// They have the same scene.
-    Scene,
-    /// They are from the same conversation.
-    Conversation,
-    /// They answer the same general instruction.
-    Instruction,
-    /// Their texts are similar.
-    Similarity,
-}
-
-impl Relation {
-    /// All relations.
-    pub const ALL: [Self; 4] = [Self::Scene, Self::Conversation, Self::Instruction, Self::Similarity];
-
-    /// The relations whose values identify a family, widest first.
-    const KEY_RELATIONS: [Self; 3] = [Self::Scene, Self::Instruction, Self::Conversation];
-
-    /// Returns the name on the command line and in files.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Scene => "scene",
-            Self::Conversation => "conversation",
-            Self::Instruction => "instruction",
-            Self::Similarity => "similarity",
-        }
-    }
-
-    /// Returns the column with the relation's value in a config, or `None` if there is no such column.
-    #[must_use]
-    pub fn column(self, config: &str) -> Option<&'static str> {
-        match (self, config) {
-            (Self::Scene, "samples" | "conversations") => Some("scene_id"),
-            (Self::Conversation, "samples") => Some("conversation_id"),
-            (Self::Instruction, "role_general") => Some("instruction"),
-            _ => None,
-        }
-    }
-}
 
 /// Returns the columns that an argument of the command line may refer to in a config: a column name, or a short name
 /// such as `character`.
@@ -87,7 +43,12 @@ pub fn needed(config: &str, params: &Params, has: impl Fn(&str) -> bool) -> Vec<
     columns.extend(params.stratify.iter().cloned());
     let of_words = params.by.iter().chain(params.hold_out.iter().map(|held| &held.column));
     columns.extend(of_words.flat_map(|word| column_of(config, word)));
-    columns.extend(ComparedText::of(config).iter().flat_map(|kind| kind.columns()).map(|column| (*column).to_owned()));
+    columns.extend(
+        ComparedText::of(config)
+            .iter()
+            .flat_map(|compared_text| compared_text.columns())
+            .map(|column| (*column).to_owned()),
+    );
     columns.sort();
     columns.dedup();
     columns.retain(|column| has(column));
@@ -146,7 +107,7 @@ impl Rows {
             keys: relations.map(|relation| (relation, Vec::new())).collect(),
             held: vec![Vec::new(); params.hold_out.len()],
             levels: vec![Vec::new(); params.stratify.len()],
-            texts: ComparedText::of(config).iter().map(|kind| (*kind, Vec::new())).collect(),
+            texts: ComparedText::of(config).iter().map(|compared_text| (*compared_text, Vec::new())).collect(),
             ..Self::default()
         }
     }
@@ -184,14 +145,14 @@ impl Rows {
             let values = cells(column)?;
             level.extend(rows.clone().map(|row| self.words.number(&word(&values, row))));
         }
-        for (kind, texts) in &mut self.texts {
-            let columns: Vec<Cells> = kind
+        for (compared_text, texts) in &mut self.texts {
+            let columns: Vec<Cells> = compared_text
                 .columns()
                 .iter()
                 .map(|column| cells(column))
                 .filter_map(Result::transpose)
                 .collect::<PolarsResult<_>>()?;
-            texts.extend(rows.clone().map(|row| self.words.number(&kind.text(&columns, row))));
+            texts.extend(rows.clone().map(|row| self.words.number(&compared_text.text(&columns, row))));
         }
         Ok(())
     }

@@ -32,12 +32,12 @@ pub(crate) fn write(
         let mut starts = vec![0; tables.len()];
         for (table, count) in counts.into_iter().enumerate() {
             starts[table] = frame.as_ref().map_or(0, DataFrame::height);
-            let mut left = count;
-            while left > 0 {
-                let part = readers[table].next(left)?;
+            let mut remaining = count;
+            while remaining > 0 {
+                let part = readers[table].next(remaining)?;
                 // Readers of the tables were created from the same files.
                 let part = part.ok_or_else(|| StoreError::FileChanged { path: tables[table].files[0].clone() })?;
-                left -= part.height();
+                remaining -= part.height();
                 match &mut frame {
                     Some(frame) => frame.vstack_mut_owned(part).map(drop).map_err(frame_of(config))?,
                     none => *none = Some(part),
@@ -45,13 +45,13 @@ pub(crate) fn write(
             }
         }
         let Some(frame) = frame else { continue };
-        let mut taken: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
+        let mut by_split: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
         for (row, table) in step.iter().zip(of) {
             let index = u32::try_from(starts[table]).expect("a step has at most 1,000 rows");
-            taken.entry(splits[*row]).or_default().push(index);
+            by_split.entry(splits[*row]).or_default().push(index);
             starts[table] += 1;
         }
-        for (split, indices) in taken {
+        for (split, indices) in by_split {
             let part = frame.take(&IdxCa::from_vec("".into(), indices)).map_err(frame_of(config))?;
             let (file, groups) = &mut files[split];
             if let Some(group) = groups.add(config, part)? {

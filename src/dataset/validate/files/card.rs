@@ -130,7 +130,7 @@ fn compare(listed: &CardRows, actual: &ActualContents<'_>, findings: &mut Findin
     }
     for (config, splits) in *rows {
         // Without split names, readers load all files as `train`.
-        if listed.whole.contains(config) {
+        if listed.unsplit.contains(config) {
             if splits.keys().ne(["train"]) {
                 fault(&format!("it lists files of `{config}` without splits, so that all are loaded as one split"));
             }

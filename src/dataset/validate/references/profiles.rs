@@ -96,16 +96,16 @@ mod tests {
             Profile(traits.iter().map(|(rest, value)| Trait { rest: *rest, value: (*value).to_owned() }).collect())
         };
         let values = HashMap::from([("en", ["Curt. Proud.", "Proud."]), ("zh", ["话少。爱船。", "爱船。"])]);
-        for [whole, remainder] in values.into_values() {
-            let character = profile(&[(1, whole), (2, whole), (3, whole)]);
+        for [full, remainder] in values.into_values() {
+            let character = profile(&[(1, full), (2, full), (3, full)]);
             for (part, expected) in [
-                (&[(1, whole), (2, whole), (3, whole)][..], true),
-                (&[(1, remainder), (3, whole)], true),
+                (&[(1, full), (2, full), (3, full)][..], true),
+                (&[(1, remainder), (3, full)], true),
                 (&[], true),
-                (&[(3, whole), (1, remainder)], false),
-                (&[(1, whole), (1, whole)], false),
-                (&[(1, whole), (4, whole)], false),
-                (&[(1, whole), (2, whole), (3, whole), (3, whole)], false),
+                (&[(3, full), (1, remainder)], false),
+                (&[(1, full), (1, full)], false),
+                (&[(1, full), (4, full)], false),
+                (&[(1, full), (2, full), (3, full), (3, full)], false),
                 (&[(1, "x")], false),
             ] {
                 assert_eq!(character.contains(&profile(part)), expected, "{part:?}");

@@ -71,7 +71,7 @@ impl Runner {
             by_source.entry(role.source).or_default().insert(role.id, role.grade);
         }
         let mut tasks = Tasks::new(&self.session);
-        let begun: Result<(), RunError> = async {
+        let started: Result<(), RunError> = async {
             for (source, mut grades) in by_source {
                 if tasks.failed() {
                     break;
@@ -98,7 +98,7 @@ impl Runner {
         }
         .await;
         // Calls in flight are paid for, so they are saved in the journal even after an error.
-        let mut fault = begun.inspect_err(|_| self.session.stop()).err();
+        let mut fault = started.inspect_err(|_| self.session.stop()).err();
         while let Some(outcome) = tasks.next().await {
             if let Err(error) = self.keep(&mut planner, records, outcome) {
                 fault.get_or_insert(error);

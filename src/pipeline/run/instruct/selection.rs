@@ -1,4 +1,4 @@
-//! Which roles get role data: the given ones, and the best of each book.
+//! Which roles get role data: the characters of files and of the run, and the best of each book.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,7 +26,7 @@ pub(super) struct SelectedRole {
     /// The slug of its book or script.
     pub(super) book: String,
     pub(super) own_turns: u32,
-    /// `None` for given characters, which are not graded.
+    /// `None` for characters of files and of the run, which are not graded.
     pub(super) grade: Option<Distinctness>,
     pub(super) calls: u64,
 }
@@ -37,7 +37,7 @@ impl Runner {
         (self.conversations_at_once() as usize / 8).clamp(LEAST_AT_ONCE, MOST_AT_ONCE)
     }
 
-    /// Selects roles: all given ones, and the best of each book. With `--limit`, only the first per language; sources
+    /// Selects roles: all characters of files and of the run, and the best of each book. With `--limit`, only the first per language; sources
     /// are then read sequentially, and only as many as needed.
     pub(super) async fn select_roles(
         self: &Arc<Self>,
@@ -54,11 +54,12 @@ impl Runner {
                 let best = self.best(&found).0;
                 let is_full =
                     |language: Language| best.iter().filter(|role| role.language == language).count() >= limit;
-                let wanted: Vec<Language> = Language::ALL.into_iter().filter(|language| !is_full(*language)).collect();
+                let languages: Vec<Language> =
+                    Language::ALL.into_iter().filter(|language| !is_full(*language)).collect();
                 let (runner, cast) = (Arc::clone(self), Arc::clone(cast));
-                if !wanted.is_empty() {
+                if !languages.is_empty() {
                     let source = next;
-                    tasks.spawn(async move { runner.picked(&cast, source, &wanted).await });
+                    tasks.spawn(async move { runner.picked(&cast, source, &languages).await });
                 }
                 next += 1;
             }
@@ -83,14 +84,14 @@ impl Runner {
     /// sources, such as a script that is also a book of the run, belongs to the first.
     fn best(&self, found: &[SelectedRole]) -> (Vec<SelectedRole>, Vec<Reject>) {
         let mut known: BTreeSet<&str> = BTreeSet::new();
-        let (given, chosen): (Vec<&SelectedRole>, Vec<&SelectedRole>) =
+        let (ungraded, chosen): (Vec<&SelectedRole>, Vec<&SelectedRole>) =
             found.iter().filter(|role| known.insert(&role.id)).partition(|role| role.grade.is_none());
         let mut by_book: BTreeMap<&str, Vec<&SelectedRole>> = BTreeMap::new();
         for role in chosen {
             by_book.entry(&role.book).or_default().push(role);
         }
         let most = usize::try_from(self.loaded.file.instruct.roles_per_book).unwrap_or(usize::MAX);
-        let mut best: Vec<SelectedRole> = given.into_iter().cloned().collect();
+        let mut best: Vec<SelectedRole> = ungraded.into_iter().cloned().collect();
         let mut rejects = Vec::new();
         let mut books: Vec<Vec<&SelectedRole>> = by_book.into_values().collect();
         books.sort_by_key(|roles| roles[0].source);
@@ -109,17 +110,17 @@ impl Runner {
         (best, rejects)
     }
 
-    /// Grades the candidates of a source in some languages; given characters are not graded.
+    /// Grades the candidates of a source in some languages; characters of files and of the run are not graded.
     async fn picked(
         self: &Arc<Self>,
         cast: &Arc<Cast>,
         source: usize,
-        wanted: &[Language],
+        languages: &[Language],
     ) -> Result<(Vec<SelectedRole>, Vec<Reject>), RunError> {
         let params = &self.loaded.file.instruct;
         let instructor = self.models.instructor.as_ref().expect("role data is only made with an instructor");
         let (roles, mut rejects) = self.roles(cast, source).await?;
-        let graded = roles.into_iter().filter(|role| wanted.contains(&role.language)).map(|role| async move {
+        let graded = roles.into_iter().filter(|role| languages.contains(&role.language)).map(|role| async move {
             let grade = if role.is_chosen {
                 Some(instruct::grade_speech(instructor.get(role.language), &role).await?)
             } else {

@@ -19,13 +19,13 @@ use crate::store::PoolIndex;
 /// Maximum number of people named in one reject.
 const MOST_NAMED: usize = 20;
 /// Number of characters without a book that form one source.
-const GIVEN_AT_ONCE: usize = 16;
+const CHARACTERS_AT_ONCE: usize = 16;
 
 /// A source of roles.
 #[derive(Debug, Clone)]
 pub(super) enum Source {
-    /// Given characters, all of the same book or of none.
-    Given(Vec<Character>),
+    /// Characters of files and of the run, all of the same book or of none.
+    Characters(Vec<Character>),
     /// A file with scripts.
     Script(PathBuf),
     /// A book of the pool, by its slug.
@@ -34,7 +34,8 @@ pub(super) enum Source {
 
 /// Inputs shared by all roles of a run.
 pub(super) struct Cast {
-    pub(super) given: Vec<Character>,
+    /// The characters of files and of the run.
+    pub(super) characters: Vec<Character>,
     pub(super) sources: Vec<Source>,
     pub(super) scenes: Arc<PoolIndex>,
     /// The general instructions.
@@ -45,25 +46,25 @@ impl Runner {
     /// Lists the sources of roles: characters of files and of the run, scripts, books of the pool.
     pub(super) fn cast(&self, books: &[Book], scenes: &Arc<PoolIndex>, characters: &[Character]) -> Cast {
         let params = &self.loaded.file.instruct;
-        let mut given: Vec<Character> = self.loaded.roles.clone();
+        let mut all: Vec<Character> = self.loaded.roles.clone();
         if params.roles.has(Roles::CHARACTERS) {
             let is_new = |one: &&Character| !self.loaded.roles.iter().any(|role| role.id == one.id);
-            given.extend(characters.iter().filter(is_new).cloned());
+            all.extend(characters.iter().filter(is_new).cloned());
         }
         let mut by_book: BTreeMap<&str, Vec<Character>> = BTreeMap::new();
-        for character in &given {
+        for character in &all {
             by_book.entry(character.book.as_deref().unwrap_or_default()).or_default().push(character.clone());
         }
-        let of_one = |(book, given): (&str, Vec<Character>)| {
-            let size = if book.is_empty() { GIVEN_AT_ONCE } else { given.len() };
-            given.chunks(size).map(|given| Source::Given(given.to_vec())).collect::<Vec<_>>()
+        let of_one = |(book, characters): (&str, Vec<Character>)| {
+            let size = if book.is_empty() { CHARACTERS_AT_ONCE } else { characters.len() };
+            characters.chunks(size).map(|part| Source::Characters(part.to_vec())).collect::<Vec<_>>()
         };
         let mut sources: Vec<Source> = by_book.into_iter().flat_map(of_one).collect();
         sources.extend(self.loaded.scripts.iter().cloned().map(Source::Script));
         if params.roles.has(Roles::POOL) {
             sources.extend(books.iter().map(|book| Source::Book(book.slug.clone())));
         }
-        Cast { given, sources, scenes: Arc::clone(scenes), general: Vec::new() }
+        Cast { characters: all, sources, scenes: Arc::clone(scenes), general: Vec::new() }
     }
 
     /// Reads the roles of a source.
@@ -80,14 +81,14 @@ impl Runner {
         let params = &self.loaded.file.instruct;
         let (mut roles, mut rejects) = (Vec::new(), Vec::new());
         match source {
-            Source::Given(given) => {
+            Source::Characters(characters) => {
                 // All are of the same book.
-                let book = given.first().and_then(|character| character.book.as_ref());
+                let book = characters.first().and_then(|character| character.book.as_ref());
                 let acts = match book {
                     Some(book) => acts_of(&cast.scenes.of_book(book)?, None),
                     None => Vec::new(),
                 };
-                for character in given {
+                for character in characters {
                     let source = match (&character.book, character.kind) {
                         (Some(book), _) => book,
                         (None, CharacterType::Synthesized) => "synthesized",
@@ -109,7 +110,7 @@ impl Runner {
             },
             Source::Book(slug) => {
                 let scenes = cast.scenes.of_book(slug)?;
-                let picked = established::pick(slug, &scenes, usize::MAX, &cast.given);
+                let picked = established::pick(slug, &scenes, usize::MAX, &cast.characters);
                 let mut found = Vec::new();
                 for language in Language::ALL {
                     let acts = acts_of(&scenes, Some(language));

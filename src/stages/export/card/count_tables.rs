@@ -8,15 +8,15 @@ use super::metadata::CardMetadata;
 use crate::stages::export::tally::{Table, TableCounts};
 
 /// Counts samples by dimension, language and character type.
-pub(super) fn balance(about: &CardMetadata, table: &Table) -> String {
+pub(super) fn balance(metadata: &CardMetadata, table: &Table) -> String {
     let counts = &table.tally.samples;
     let mut groups: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for (group, count) in counts.values().flatten() {
         *groups.entry(*group).or_default() += count;
     }
     // Dimensions without samples are shown too, in the order of their table. Codes that are not in the table come last.
-    let mut codes: Vec<String> = about.dimensions.iter().map(|dimension| dimension.code.clone()).collect();
-    codes.extend(counts.keys().filter(|code| !about.dimensions.iter().any(|known| known.code == **code)).cloned());
+    let mut codes: Vec<String> = metadata.dimensions.iter().map(|dimension| dimension.code.clone()).collect();
+    codes.extend(counts.keys().filter(|code| !metadata.dimensions.iter().any(|known| known.code == **code)).cloned());
     let mut text =
         format!("Samples of split `{}` by dimension, language and character type:\n\n| dimension |", table.split);
     for (language, kind) in groups.keys() {

@@ -26,8 +26,8 @@ const LICENCES: &str = "\
 
 /// Returns the Hub's id of a licence, ignoring capitals and the difference between spaces, underscores and hyphens.
 fn known(stated: &str) -> Option<&'static str> {
-    let plain = stated.trim().to_lowercase().replace([' ', '_'], "-");
-    LICENCES.split(' ').find(|one| *one == plain)
+    let identifier = stated.trim().to_lowercase().replace([' ', '_'], "-");
+    LICENCES.split(' ').find(|one| *one == identifier)
 }
 
 /// Returns the licence of the pipeline file if the Hub has no id for it.
@@ -60,9 +60,9 @@ fn licence(yaml: &mut String, stated: &str) {
 }
 
 /// Returns the front matter, including the `---` lines around it.
-pub(crate) fn front(params: &Params, about: &CardMetadata, tables: &[Table]) -> String {
+pub(crate) fn front(params: &Params, metadata: &CardMetadata, tables: &[Table]) -> String {
     let mut yaml = "---\n".to_owned();
-    let _ = writeln!(yaml, "pretty_name: {}", quoted(params.pretty_name.as_deref().unwrap_or(&about.name)));
+    let _ = writeln!(yaml, "pretty_name: {}", quoted(params.pretty_name.as_deref().unwrap_or(&metadata.name)));
     licence(&mut yaml, params.license.as_deref().unwrap_or("other"));
     list(&mut yaml, "language", languages(tables).into_iter());
     list(&mut yaml, "task_categories", ["text-generation"].into_iter());
@@ -141,7 +141,7 @@ const fn size(rows: usize) -> &'static str {
 mod tests {
     use super::{front, size};
     use crate::stages::export::Params;
-    use crate::stages::export::fixture::{Records, about, built, records, tables};
+    use crate::stages::export::fixture::{Records, built, metadata, records, tables};
     use crate::stages::export::tally::Table;
 
     #[test]
@@ -152,7 +152,7 @@ mod tests {
             tags: vec!["novel: short".into(), "benchmark".into()],
             ..Params::default()
         };
-        let front = front(&params, &about(), &tables(&records()));
+        let front = front(&params, &metadata(), &tables(&records()));
         let head = "---
 pretty_name: \"Two \\\"ports\\\": 渡口\"
 license: \"cc0-1.0\"
@@ -188,7 +188,7 @@ configs:
     /// Returns the licence lines as a YAML parser reads them. A double-quoted value without a line break is also valid
     /// JSON.
     fn read(license: &str) -> Vec<(String, String)> {
-        let front = front(&Params { license: Some(license.into()), ..Params::default() }, &about(), &[]);
+        let front = front(&Params { license: Some(license.into()), ..Params::default() }, &metadata(), &[]);
         let lines = front.lines().filter(|line| line.starts_with("license"));
         let pair = |line: &str| {
             let (key, value) = line.split_once(": ").expect("each line has a key and a value");
@@ -219,7 +219,7 @@ configs:
 
     #[test]
     fn unset_parameters_have_defaults() {
-        let front = front(&Params::default(), &about(), &[]);
+        let front = front(&Params::default(), &metadata(), &[]);
         assert!(front.starts_with("---\npretty_name: \"fixture\"\nlicense: \"other\"\ntask_categories:\n"), "{front}");
         assert!(!front.contains("configs") && !front.contains("dataset_info") && !front.contains("language"));
     }
@@ -228,7 +228,7 @@ configs:
     fn dataset_info_lists_every_column_of_every_table() {
         let built = built(&records()).unwrap();
         let tables: Vec<Table> = built.iter().map(|built| built.table.clone()).collect();
-        let front = front(&Params::default(), &about(), &tables);
+        let front = front(&Params::default(), &metadata(), &tables);
         let (_, info) = front.split_once("dataset_info:\n").unwrap();
         let blocks: Vec<&str> = info.split("- config_name: ").skip(1).collect();
         assert_eq!(blocks.len(), tables.len());
@@ -257,7 +257,7 @@ configs:
     fn splits_of_one_config_share_its_features() {
         let samples = tables(&Records { samples: records().samples, ..Records::default() }).remove(0);
         let held_out = Table { split: "validation", rows: 1, ..samples.clone() };
-        let front = front(&Params::default(), &about(), &[samples, held_out]);
+        let front = front(&Params::default(), &metadata(), &[samples, held_out]);
         let files = "  - split: test\n    path: samples/test-*.parquet\n  - split: validation\n    path: samples/validation-*.parquet\n";
         assert!(front.contains(files), "{front}");
         let (_, splits) = front.split_once("  splits:\n").unwrap();

@@ -7,9 +7,9 @@ use super::metadata::CardMetadata;
 use crate::stages::export::Params;
 use crate::stages::export::quote_limits::QuoteLimits;
 
-pub(super) fn limitations(params: &Params, about: &CardMetadata) -> String {
+pub(super) fn limitations(params: &Params, metadata: &CardMetadata) -> String {
     let mut text = "## Limitations\n\n".to_owned();
-    let offline: Vec<String> = about
+    let offline: Vec<String> = metadata
         .parts
         .iter()
         .filter(|part| part.model.starts_with("offline:"))
@@ -23,7 +23,7 @@ pub(super) fn limitations(params: &Params, about: &CardMetadata) -> String {
             offline.join(", ")
         );
     }
-    text.push_str(&own_text(params, about));
+    text.push_str(&own_text(params, metadata));
     text.push_str(
         "- `dimension`, `score` and `rationale` are verdicts of a model and have its biases, for example towards \
          longer replies or its own style.\n\
@@ -34,7 +34,7 @@ pub(super) fn limitations(params: &Params, about: &CardMetadata) -> String {
 }
 
 /// Describes how much of the books' own text the rows contain, and under which licences.
-fn own_text(params: &Params, about: &CardMetadata) -> String {
+fn own_text(params: &Params, metadata: &CardMetadata) -> String {
     let mut text = String::from("- ");
     if !params.include_book_text {
         text.push_str(
@@ -53,7 +53,7 @@ fn own_text(params: &Params, about: &CardMetadata) -> String {
         }
         None => text.push_str("`scenes` and other tables contain quotations from the books. "),
     }
-    if about.books.iter().any(|book| book.license.is_none()) {
+    if metadata.books.iter().any(|book| book.license.is_none()) {
         text.push_str("Not all licences are stated: check that you have the right to publish this data set.\n");
     } else {
         text.push_str("The licences are those stated in the pipeline file.\n");

@@ -27,13 +27,13 @@ pub struct CardMetadata {
     /// τ: how many times a lane counts each dimension before it ends.
     pub tau: u32,
     /// The probability that the turns before a test turn target a dimension, 0 to 1.
-    pub emphasis: f64,
+    pub target_probability: f64,
     /// The number of conversations of a lane that are played at the same time.
     pub batch_size: u32,
     /// The maximum σ at which the source model's reply stays in the history.
     pub keep_source: u8,
     /// The maximum σ at which a turn becomes a sample.
-    pub sample: u8,
+    pub sample_threshold: u8,
     /// The BLAKE3 hash of each prompt template, by name.
     pub prompts: BTreeMap<String, String>,
     /// The usage by ask and model.

@@ -28,9 +28,9 @@ use super::tally::Table;
 
 /// Returns the text of the card, the `README.md` of the data set.
 #[must_use]
-pub fn card(params: &Params, about: &CardMetadata, tables: &[Table]) -> String {
-    let name = params.pretty_name.as_deref().unwrap_or(&about.name);
-    let mut card = front(params, about, tables);
+pub fn card(params: &Params, metadata: &CardMetadata, tables: &[Table]) -> String {
+    let name = params.pretty_name.as_deref().unwrap_or(&metadata.name);
+    let mut card = front(params, metadata, tables);
     let _ = write!(card, "\n# {}\n\n{}", cell(name), overview(tables));
     if let Some(licence) = own_licence(params) {
         let _ = write!(card, "Licence as stated by the authors of this data set: {}\n\n", cell(licence));
@@ -40,10 +40,10 @@ pub fn card(params: &Params, about: &CardMetadata, tables: &[Table]) -> String {
         card.push_str(&columns(tables));
         let _ = writeln!(card, "{}", marked(markers::SPLITS, ""));
     }
-    card.push_str(&provenance(about, tables));
-    card.push_str(&cost(&about.charges));
-    card.push_str(&limitations(params, about));
-    card.push_str(&pipeline_file(about));
+    card.push_str(&provenance(metadata, tables));
+    card.push_str(&cost(&metadata.charges));
+    card.push_str(&limitations(params, metadata));
+    card.push_str(&pipeline_file(metadata));
     card
 }
 
@@ -51,10 +51,10 @@ pub fn card(params: &Params, about: &CardMetadata, tables: &[Table]) -> String {
 mod tests {
     use super::{CardMetadata, card};
     use crate::stages::export::Params;
-    use crate::stages::export::fixture::{about, records, tables};
+    use crate::stages::export::fixture::{metadata, records, tables};
 
     fn whole() -> String {
-        card(&Params::default(), &about(), &tables(&records()))
+        card(&Params::default(), &metadata(), &tables(&records()))
     }
 
     #[track_caller]
@@ -110,14 +110,14 @@ mod tests {
 
     #[test]
     fn offline_parts_are_named_as_such() {
-        let mut about = about();
+        let mut metadata = metadata();
         let tables = tables(&records());
         assert_has(
-            &card(&Params::default(), &about, &tables),
+            &card(&Params::default(), &metadata, &tables),
             &["by the rule-based offline engine, not by a language model: extractor (offline:plain)."],
         );
-        about.parts.remove(0);
-        assert!(!card(&Params::default(), &about, &tables).contains("offline engine"));
+        metadata.parts.remove(0);
+        assert!(!card(&Params::default(), &metadata, &tables).contains("offline engine"));
     }
 
     #[test]

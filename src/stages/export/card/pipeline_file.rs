@@ -8,13 +8,13 @@ use regex::{Captures, Regex};
 use super::markdown::fenced;
 use super::metadata::CardMetadata;
 
-pub(super) fn pipeline_file(about: &CardMetadata) -> String {
+pub(super) fn pipeline_file(metadata: &CardMetadata) -> String {
     let mut text = "## Pipeline file\n\n".to_owned();
-    if !about.overrides.is_empty() {
-        let list: Vec<String> = about.overrides.iter().map(|change| without_urls(change)).collect();
+    if !metadata.overrides.is_empty() {
+        let list: Vec<String> = metadata.overrides.iter().map(|change| without_urls(change)).collect();
         let _ = write!(text, "Changes from the command line:\n\n{}\n", fenced("toml", &list.join("\n")));
     }
-    text.push_str(&fenced("toml", &without_urls(&about.pipeline)));
+    text.push_str(&fenced("toml", &without_urls(&metadata.pipeline)));
     text
 }
 

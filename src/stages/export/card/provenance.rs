@@ -11,11 +11,11 @@ use crate::stages::export::report::AskCost;
 use crate::stages::export::role_tables;
 use crate::stages::export::tally::Table;
 
-pub(super) fn provenance(about: &CardMetadata, tables: &[Table]) -> String {
-    let mut text = format!("## How it was made\n\nBy dramaturg {}, with seed {}.\n\n", about.version, about.seed);
-    if !about.books.is_empty() {
+pub(super) fn provenance(metadata: &CardMetadata, tables: &[Table]) -> String {
+    let mut text = format!("## How it was made\n\nBy dramaturg {}, with seed {}.\n\n", metadata.version, metadata.seed);
+    if !metadata.books.is_empty() {
         text.push_str("| book | title | language | licence | source |\n|---|---|---|---|---|\n");
-        for book in &about.books {
+        for book in &metadata.books {
             let license = cell(book.license.as_deref().unwrap_or("not stated"));
             let source = cell(book.source.as_deref().unwrap_or(""));
             let _ = writeln!(
@@ -28,9 +28,9 @@ pub(super) fn provenance(about: &CardMetadata, tables: &[Table]) -> String {
         }
         text.push('\n');
     }
-    if !about.parts.is_empty() {
+    if !metadata.parts.is_empty() {
         text.push_str("| part | name | model |\n|---|---|---|\n");
-        for part in &about.parts {
+        for part in &metadata.parts {
             let _ = writeln!(text, "| {} | {} | {} |", cell(&part.part), cell(&part.name), cell(&part.model));
         }
         text.push('\n');
@@ -43,19 +43,19 @@ pub(super) fn provenance(about: &CardMetadata, tables: &[Table]) -> String {
          names the dimension that fits and gives a score σ, from 1 (source much better) to 5 (base much better). The \
          source model's reply stays in the history at σ ≤ {}. A turn with σ ≤ {} in a conversation that passed every \
          filter becomes a sample.\n\n",
-        about.tau, about.emphasis, about.batch_size, about.keep_source, about.sample
+        metadata.tau, metadata.target_probability, metadata.batch_size, metadata.keep_source, metadata.sample_threshold
     );
-    text.push_str(&dimensions(about));
-    text.push_str(&role_tables::section(&about.roles));
+    text.push_str(&dimensions(metadata));
+    text.push_str(&role_tables::section(&metadata.roles));
     for table in tables {
         match table.config {
-            "samples" => text.push_str(&marked(markers::BALANCE, &format!("\n{}", balance(about, table)))),
+            "samples" => text.push_str(&marked(markers::BALANCE, &format!("\n{}", balance(metadata, table)))),
             "conversations" => text.push_str(&scores(&table.tally)),
             "rejected" => text.push_str(&rejects(&table.tally)),
             _ => {}
         }
     }
-    text.push_str(&prompts(about));
+    text.push_str(&prompts(metadata));
     text
 }
 
@@ -81,12 +81,12 @@ pub(super) fn cost(charges: &[AskCost]) -> String {
     text
 }
 
-fn dimensions(about: &CardMetadata) -> String {
-    if about.dimensions.is_empty() {
+fn dimensions(metadata: &CardMetadata) -> String {
+    if metadata.dimensions.is_empty() {
         return String::new();
     }
     let mut text = "| dimension | name | 名称 |\n|---|---|---|\n".to_owned();
-    for dimension in &about.dimensions {
+    for dimension in &metadata.dimensions {
         let _ = writeln!(
             text,
             "| {} | {} | {} |",
@@ -100,13 +100,13 @@ fn dimensions(about: &CardMetadata) -> String {
 }
 
 /// Lists the prompt templates and their hashes in a collapsed section.
-fn prompts(about: &CardMetadata) -> String {
-    if about.prompts.is_empty() {
+fn prompts(metadata: &CardMetadata) -> String {
+    if metadata.prompts.is_empty() {
         return String::new();
     }
     let mut text = "<details><summary>Prompt templates and their BLAKE3 hashes</summary>\n\n".to_owned();
     text.push_str("| template | BLAKE3 |\n|---|---|\n");
-    for (name, hash) in &about.prompts {
+    for (name, hash) in &metadata.prompts {
         let _ = writeln!(text, "| {} | `{hash}` |", cell(name));
     }
     text.push_str("\n</details>\n\n");

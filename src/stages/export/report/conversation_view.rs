@@ -111,16 +111,16 @@ struct VerdictView {
 }
 
 impl ConversationView {
-    /// Prepares a conversation with its scene and test character. Quotations from the books are limited by `rights`.
+    /// Prepares a conversation with its scene and test character. Quotations from the books are limited by `quote_limits`.
     #[must_use]
     pub fn new(
         conversation: &Conversation,
         scene: Option<&Scene>,
         character: Option<&Character>,
-        rights: &QuoteLimits,
+        quote_limits: &QuoteLimits,
         figures: &ReportStatistics,
     ) -> Self {
-        let mut room = DisplayBudget::new(ROOM, rights);
+        let mut room = DisplayBudget::new(ROOM, quote_limits);
         let attributes: &[Attribute] = character.map_or(&[], |character| &character.profile);
         let profile: Vec<ProfileEntry> = room.part(PROFILE, |room| {
             let mut profile = Vec::new();
@@ -128,7 +128,7 @@ impl ConversationView {
                 if room.is_spent() {
                     break;
                 }
-                room.take(ENTRY);
+                room.spend(ENTRY);
                 let (key, value) = (room.line(&attribute.key, NAME), room.show(&attribute.value));
                 profile.push(ProfileEntry { key, value, is_private: attribute.visibility == Visibility::Private });
             }
@@ -141,7 +141,7 @@ impl ConversationView {
                 if room.is_spent() {
                     break;
                 }
-                room.take(10);
+                room.spend(10);
                 cast.push(room.line(&member.name, NAME));
             }
             cast
@@ -173,7 +173,7 @@ impl ConversationView {
             dimensions: named(dimensions.into_iter()),
             quality: conversation.quality.map(crate::schema::Quality::name),
             // The reason for the rating is shown even if the conversation does not fit.
-            quality_rationale: DisplayBudget::new(ROOM, rights)
+            quality_rationale: DisplayBudget::new(ROOM, quote_limits)
                 .show(conversation.quality_rationale.as_deref().unwrap_or_default()),
             is_kept: conversation.kept,
             ended_by: conversation.ended_by.name(),
@@ -185,7 +185,7 @@ impl ConversationView {
 
 impl TurnView {
     fn new(conversation: &Conversation, turn: &Turn, figures: &ReportStatistics, room: &mut DisplayBudget<'_>) -> Self {
-        room.take(TURN);
+        room.spend(TURN);
         let judged = turn.dimension.as_deref().zip(turn.score).map(|(dimension, score)| {
             let mut candidate = |part, model: &str, reply: &Option<String>, of| CandidateView {
                 part,
@@ -204,7 +204,7 @@ impl TurnView {
                     if room.is_spent() {
                         break;
                     }
-                    room.take(ENTRY);
+                    room.spend(ENTRY);
                     let (judge, dimension) = (room.line(&verdict.judge, NAME), room.line(&verdict.dimension, NAME));
                     let rationale = room.show(&verdict.rationale);
                     verdicts.push(VerdictView { judge, dimension, score: verdict.score, rationale });

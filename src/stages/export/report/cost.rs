@@ -12,7 +12,7 @@ pub struct AskCost {
     /// The number of failed calls.
     pub failed: u64,
     /// The number of retries after unusable replies.
-    pub reasks: u64,
+    pub schema_retries: u64,
     /// Prompt tokens.
     pub prompt: u64,
     /// The prompt tokens that a server reported as read from its prefix cache.
@@ -34,7 +34,7 @@ impl AskCost {
         model: String::new(),
         calls: 0,
         failed: 0,
-        reasks: 0,
+        schema_retries: 0,
         prompt: 0,
         cached: 0,
         cacheable: 0,
@@ -49,7 +49,7 @@ impl AskCost {
         charges.into_iter().fold(Self::NOTHING, |mut sum, charge| {
             sum.calls += charge.calls;
             sum.failed += charge.failed;
-            sum.reasks += charge.reasks;
+            sum.schema_retries += charge.schema_retries;
             sum.prompt += charge.prompt;
             sum.cached += charge.cached;
             sum.cacheable += charge.cacheable;

@@ -11,7 +11,7 @@ use crate::schema::{
 use crate::seed::seeded;
 
 /// The number of conversations that are shown.
-const SHOWN: usize = 10;
+const MAX_SHOWN: usize = 10;
 
 /// The numbers of turns with σ = 1 to 5.
 pub(super) type Scores = [u64; 5];
@@ -40,7 +40,7 @@ pub struct ReportStatistics {
     pub(super) judges: BTreeMap<String, Agreement>,
     /// References that were edited by hand, by sample id.
     pub(super) edits: BTreeMap<SampleId, EditedReference>,
-    choices: BTreeMap<(Language, CharacterId), Vec<ShowCandidate>>,
+    choices: BTreeMap<(Language, CharacterId), Vec<DisplayCandidate>>,
 }
 
 /// A reference that was edited by hand.
@@ -127,22 +127,22 @@ impl Agreement {
     pub fn kappa(&self) -> Option<f64> {
         let rows: Vec<u64> = self.scores.iter().map(|row| row.iter().sum()).collect();
         let columns: Vec<u64> = (0..5).map(|column| self.scores.iter().map(|row| row[column]).sum()).collect();
-        let (mut seen, mut chance) = (0.0, 0.0);
+        let (mut observed, mut chance) = (0.0, 0.0);
         for (one, row) in self.scores.iter().enumerate() {
             for (other, count) in row.iter().enumerate() {
                 let weight = (one.abs_diff(other) as f64).powi(2);
-                seen += weight * *count as f64;
+                observed += weight * *count as f64;
                 chance += weight * rows[one] as f64 * columns[other] as f64 / self.turns.max(1) as f64;
             }
         }
-        (chance > 0.0).then(|| 1.0 - seen / chance)
+        (chance > 0.0).then(|| 1.0 - observed / chance)
     }
 }
 
 /// A conversation that may be shown.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct ShowCandidate {
-    is_left_out: bool,
+struct DisplayCandidate {
+    is_dropped: bool,
     /// A random number from the seed and the id.
     random_rank: u64,
     id: ConversationId,
@@ -241,11 +241,11 @@ impl ReportStatistics {
     fn choose(&mut self, conversation: &Conversation, dimensions: BTreeSet<String>) {
         let random_rank = seeded(self.seed, &["report", &conversation.id]).next_u64();
         let choice =
-            ShowCandidate { is_left_out: !conversation.kept, random_rank, id: conversation.id.clone(), dimensions };
+            DisplayCandidate { is_dropped: !conversation.kept, random_rank, id: conversation.id.clone(), dimensions };
         let choices = self.choices.entry((conversation.language, conversation.character_id.clone())).or_default();
         let position = choices.partition_point(|other| *other < choice);
         choices.insert(position, choice);
-        choices.truncate(SHOWN);
+        choices.truncate(MAX_SHOWN);
     }
 
     /// Returns the ids of the ten conversations to show. Languages and characters take turns. For each character, the
@@ -260,13 +260,13 @@ impl ReportStatistics {
         for queue in queues.values_mut() {
             queue
                 .characters
-                .sort_by_key(|choices| choices.first().map(|choice| (choice.is_left_out, choice.random_rank)));
+                .sort_by_key(|choices| choices.first().map(|choice| (choice.is_dropped, choice.random_rank)));
         }
         let mut shown = Vec::new();
-        while shown.len() < SHOWN {
+        while shown.len() < MAX_SHOWN {
             let before = shown.len();
             for queue in queues.values_mut() {
-                if shown.len() < SHOWN {
+                if shown.len() < MAX_SHOWN {
                     shown.extend(queue.next());
                 }
             }
@@ -287,7 +287,7 @@ impl ReportStatistics {
 /// The candidates of one language by character, and the dimensions already shown.
 #[derive(Debug, Default)]
 struct LanguageQueue<'a> {
-    characters: Vec<Vec<&'a ShowCandidate>>,
+    characters: Vec<Vec<&'a DisplayCandidate>>,
     at: usize,
     dimensions: BTreeSet<&'a str>,
 }
@@ -297,12 +297,12 @@ impl LanguageQueue<'_> {
         self.characters.retain(|choices| !choices.is_empty());
         let count = self.characters.len();
         let choices = self.characters.get_mut(self.at.checked_rem(count)?)?;
-        let new = |choice: &ShowCandidate| {
+        let new = |choice: &DisplayCandidate| {
             choice.dimensions.iter().filter(|dimension| !self.dimensions.contains(dimension.as_str())).count()
         };
         // `max_by_key` returns the last of several maxima. In reverse order that is the one with the smallest random
         // number.
-        let best = (0..choices.len()).rev().max_by_key(|&at| (!choices[at].is_left_out, new(choices[at])))?;
+        let best = (0..choices.len()).rev().max_by_key(|&at| (!choices[at].is_dropped, new(choices[at])))?;
         let choice = choices.remove(best);
         self.dimensions.extend(choice.dimensions.iter().map(String::as_str));
         self.at += 1;
@@ -391,7 +391,7 @@ mod tests {
             }
         }
         let ids = shown(7, &all);
-        assert_eq!(ids.len(), SHOWN);
+        assert_eq!(ids.len(), MAX_SHOWN);
         assert_eq!(ids.iter().filter(|id| id.starts_with("en")).count(), 5, "{ids:?}");
         let characters: BTreeSet<&str> = ids.iter().filter_map(|id| id.split('/').next()).collect();
         assert_eq!(characters.len(), 8, "every character is shown: {ids:?}");

@@ -39,7 +39,7 @@ impl ManualEdits {
         let changed = |id: &str, reason: &str, text: &str| ManualEdit {
             id: line(id, ID),
             reason: line(reason, TEXT),
-            text: line(&report.rights.shortened(text), TEXT),
+            text: line(&report.quote_limits.shortened(text), TEXT),
         };
         let of_vetoes = vetoed.iter().take(LISTED).map(|reject| changed(&reject.id, &reject.detail, ""));
         let of_edits = edits.iter().take(LISTED).map(|(id, edit)| changed(id, &edit.reason, &edit.reference));

@@ -40,9 +40,9 @@ pub struct Report<'a> {
     /// The table `[export]`.
     pub params: &'a Params,
     /// The facts about the run that the card also shows.
-    pub about: &'a CardMetadata,
+    pub metadata: &'a CardMetadata,
     /// The limits on quoting the books.
-    pub rights: &'a QuoteLimits,
+    pub quote_limits: &'a QuoteLimits,
     /// The tables of the data set.
     pub tables: &'a [Table],
     /// The counts over their rows.
@@ -86,7 +86,7 @@ fn environment() -> Environment<'static> {
 mod tests {
     use super::*;
     use crate::schema::{Conversation, RejectReason, SampleId, Stage, TurnFault};
-    use crate::stages::export::fixture::{about, records, tables};
+    use crate::stages::export::fixture::{metadata, records, tables};
 
     const HOSTILE: &str =
         "</style><script>alert('1')</script><img src=x onerror=alert(2)>\"'`\u{202e}\u{2066}\0{{ 7*7 }}";
@@ -113,8 +113,8 @@ mod tests {
         records.rejects.sort();
         report(&Report {
             params: &Params::default(),
-            about: &about(),
-            rights: &QuoteLimits::new(&Params::default(), 0),
+            metadata: &metadata(),
+            quote_limits: &QuoteLimits::new(&Params::default(), 0),
             tables: &tables(&records),
             figures: &figures,
             chunks: 5,

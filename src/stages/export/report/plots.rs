@@ -47,13 +47,16 @@ pub(super) fn columns(bars: &[(String, u64)], axis: &str, of: &str) -> String {
     let mut svg = String::new();
     let draw = |svg: &mut String| {
         let root = SVGBackend::with_string(svg, (WIDTH, 230)).into_drawing_area();
-        let most = bars.iter().map(|(_, count)| *count).max().unwrap_or(0).max(1);
+        let longest = bars.iter().map(|(_, count)| *count).max().unwrap_or(0).max(1);
         let mut chart = ChartBuilder::on(&root)
             .margin_top(8)
             .margin_right(8)
             .x_label_area_size(44)
             .y_label_area_size(56)
-            .build_cartesian_2d((0..bars.len().saturating_sub(1)).into_segmented(), 0..most + most.div_ceil(20))?;
+            .build_cartesian_2d(
+                (0..bars.len().saturating_sub(1)).into_segmented(),
+                0..longest + longest.div_ceil(20),
+            )?;
         let label = |value: &SegmentValue<usize>| match value {
             SegmentValue::CenterOf(at) => bars.get(*at).map_or(String::new(), |(label, _)| label.clone()),
             _ => String::new(),
@@ -91,7 +94,7 @@ pub(super) fn columns(bars: &[(String, u64)], axis: &str, of: &str) -> String {
 pub(super) fn stacks(rows: &[(String, Vec<u64>)], palette: Palette, are_shares: bool) -> String {
     let count = i32::try_from(rows.len()).unwrap_or(i32::MAX / ROW);
     let height = u32::try_from(count * ROW + 4).unwrap_or(ROW.unsigned_abs());
-    let most = rows.iter().map(|(_, parts)| parts.iter().sum::<u64>()).max().unwrap_or(0).max(1);
+    let longest = rows.iter().map(|(_, parts)| parts.iter().sum::<u64>()).max().unwrap_or(0).max(1);
     let mut svg = String::new();
     let draw = |svg: &mut String| {
         let root = SVGBackend::with_string(svg, (WIDTH, height)).into_drawing_area();
@@ -99,20 +102,20 @@ pub(super) fn stacks(rows: &[(String, Vec<u64>)], palette: Palette, are_shares: 
             let middle = top + ROW / 2;
             let sum: u64 = parts.iter().sum();
             root.draw(&Text::new(short(label), (LABELS - 8, middle), at(&font(17, INK), HPos::Right)))?;
-            let whole = if are_shares { sum.max(1) } else { most };
+            let total = if are_shares { sum.max(1) } else { longest };
             let mut before = 0;
             for (part, (colour, is_dark)) in parts.iter().zip(palette).filter(|(part, _)| **part > 0) {
-                let (left, right) = (along(before, whole), along(before + part, whole));
+                let (left, right) = (x_coordinate(before, total), x_coordinate(before + part, total));
                 before += part;
                 root.draw(&Rectangle::new([(left, top + 3), (right, top + ROW - 3)], colour.filled()))?;
-                let share = (part * 100 + whole / 2) / whole;
+                let share = (part * 100 + total / 2) / total;
                 if are_shares && right - left > 34 {
                     let ink = if *is_dark { ON_DARK } else { ON_PALE };
                     let position = (i32::midpoint(left, right), middle);
                     root.draw(&Text::new(format!("{share} %"), position, at(&font(15, ink), HPos::Center)))?;
                 }
             }
-            let end = if are_shares { along(1, 1) } else { along(sum, most) } + 6;
+            let end = if are_shares { x_coordinate(1, 1) } else { x_coordinate(sum, longest) } + 6;
             root.draw(&Text::new(
                 crate::stages::export::amounts::thousands(sum),
                 (end, middle),
@@ -126,9 +129,9 @@ pub(super) fn stacks(rows: &[(String, Vec<u64>)], palette: Palette, are_shares: 
 }
 
 /// Returns the x coordinate for a part of the whole.
-fn along(part: u64, whole: u64) -> i32 {
+fn x_coordinate(part: u64, total: u64) -> i32 {
     let room = i64::from(WIDTH) - i64::from(LABELS + TOTALS);
-    let reached = i128::from(room) * i128::from(part) / i128::from(whole.max(1));
+    let reached = i128::from(room) * i128::from(part) / i128::from(total.max(1));
     LABELS + i32::try_from(reached).unwrap_or(i32::MAX)
 }
 
@@ -180,7 +183,7 @@ mod tests {
     #[test]
     fn bar_lengths_are_proportional() {
         let svg = stacks(&[("a".to_owned(), vec![1000]), ("b".to_owned(), vec![500])], AMOUNT, false);
-        let full = along(1, 1) - LABELS;
+        let full = x_coordinate(1, 1) - LABELS;
         assert!(
             svg.contains(&format!("width=\"{full}\"")) && svg.contains(&format!("width=\"{}\"", full / 2)),
             "{svg}"

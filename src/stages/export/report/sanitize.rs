@@ -10,9 +10,9 @@ use crate::stages::export::quote_limits::QuoteLimits;
 // `<`, `&` and escaped control characters. So a limit on units also limits the bytes.
 
 /// The maximum length of the visible part of a text; the rest is collapsed.
-const OPEN: usize = 700;
+const MAX_VISIBLE: usize = 700;
 /// The maximum length of a text.
-const WHOLE: usize = 4_000;
+const MAX_TEXT: usize = 4_000;
 /// The size of a text's markup.
 const AROUND: usize = 80;
 
@@ -20,7 +20,7 @@ const AROUND: usize = 80;
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
 pub(super) struct DisplayText {
     /// The visible part.
-    open: String,
+    visible: String,
     /// The collapsed part; may be empty.
     folded: String,
     /// The number of code points that are cut.
@@ -30,16 +30,16 @@ pub(super) struct DisplayText {
 /// The remaining space, in units.
 #[derive(Debug)]
 pub(super) struct DisplayBudget<'a> {
-    left: usize,
+    remaining: usize,
     /// The maximum length of one text.
     each: usize,
-    rights: &'a QuoteLimits,
+    quote_limits: &'a QuoteLimits,
 }
 
 impl<'a> DisplayBudget<'a> {
-    /// Creates a space of `left` units. Quotations from the books are limited by `rights`.
-    pub(super) const fn new(left: usize, rights: &'a QuoteLimits) -> Self {
-        Self { left, each: WHOLE, rights }
+    /// Creates a space of `remaining` units. Quotations from the books are limited by `quote_limits`.
+    pub(super) const fn new(remaining: usize, quote_limits: &'a QuoteLimits) -> Self {
+        Self { remaining, each: MAX_TEXT, quote_limits }
     }
 
     /// Sets the maximum length of one text.
@@ -47,29 +47,29 @@ impl<'a> DisplayBudget<'a> {
         Self { each, ..self }
     }
 
-    /// Lets `fill` use at most `most` units; unused units are returned.
-    pub(super) fn part<T>(&mut self, most: usize, fill: impl FnOnce(&mut Self) -> T) -> T {
-        let most = most.min(self.left);
-        let mut part = Self { left: most, ..*self };
+    /// Lets `fill` use at most `max_units` units; unused units are returned.
+    pub(super) fn part<T>(&mut self, max_units: usize, fill: impl FnOnce(&mut Self) -> T) -> T {
+        let max_units = max_units.min(self.remaining);
+        let mut part = Self { remaining: max_units, ..*self };
         let filled = fill(&mut part);
-        self.left -= most - part.left;
+        self.remaining -= max_units - part.remaining;
         filled
     }
 
     /// Returns whether no space is left.
     pub(super) const fn is_spent(&self) -> bool {
-        self.left == 0
+        self.remaining == 0
     }
 
     /// Subtracts the size of something that is always shown.
-    pub(super) const fn take(&mut self, units: usize) {
-        self.left = self.left.saturating_sub(units);
+    pub(super) const fn spend(&mut self, units: usize) {
+        self.remaining = self.remaining.saturating_sub(units);
     }
 
     /// Returns a short text on one line and subtracts its length.
-    pub(super) fn line(&mut self, text: &str, most: usize) -> String {
-        let line = line(text, most);
-        self.take(line.chars().map(units).sum());
+    pub(super) fn line(&mut self, text: &str, max_units: usize) -> String {
+        let line = line(text, max_units);
+        self.spend(line.chars().map(units).sum());
         line
     }
 
@@ -78,10 +78,10 @@ impl<'a> DisplayBudget<'a> {
         if text.is_empty() {
             return DisplayText::default();
         }
-        let text = self.rights.shortened(text);
-        let (shown, used) = shown(&text, self.each.min(self.left));
-        self.take(used + AROUND);
-        shown
+        let text = self.quote_limits.shortened(text);
+        let (displayed, used) = displayed(&text, self.each.min(self.remaining));
+        self.spend(used + AROUND);
+        displayed
     }
 }
 
@@ -97,11 +97,11 @@ fn units(c: char) -> usize {
     bytes.div_ceil(3)
 }
 
-/// Splits a text after at most `most` units. Also returns the number of units used.
-fn divided(text: &str, most: usize) -> (&str, &str, usize) {
+/// Splits a text after at most `max_units` units. Also returns the number of units used.
+fn split_at_units(text: &str, max_units: usize) -> (&str, &str, usize) {
     let mut used = 0;
     for (at, c) in text.char_indices() {
-        if used + units(c) > most {
+        if used + units(c) > max_units {
             return (&text[..at], &text[at..], used);
         }
         used += units(c);
@@ -110,16 +110,16 @@ fn divided(text: &str, most: usize) -> (&str, &str, usize) {
 }
 
 /// Returns a text for display and its length in units.
-fn shown(text: &str, most: usize) -> (DisplayText, usize) {
-    let (open, rest, first) = divided(text, OPEN.min(most));
-    let (folded, rest, second) = divided(rest, most.saturating_sub(OPEN));
-    (DisplayText { open: plain(open), folded: plain(folded), more: rest.chars().count() }, first + second)
+fn displayed(text: &str, max_units: usize) -> (DisplayText, usize) {
+    let (visible, rest, first) = split_at_units(text, MAX_VISIBLE.min(max_units));
+    let (folded, rest, second) = split_at_units(rest, max_units.saturating_sub(MAX_VISIBLE));
+    (DisplayText { visible: escaped(visible), folded: escaped(folded), more: rest.chars().count() }, first + second)
 }
 
-/// Returns a short text such as a name on one line, cut after `most` units.
-pub(super) fn line(text: &str, most: usize) -> String {
-    let (line, rest, _) = divided(text, most);
-    let mut line = plain(line).replace(['\n', '\t'], " ");
+/// Returns a short text such as a name on one line, cut after `max_units` units.
+pub(super) fn line(text: &str, max_units: usize) -> String {
+    let (line, rest, _) = split_at_units(text, max_units);
+    let mut line = escaped(line).replace(['\n', '\t'], " ");
     if !rest.is_empty() {
         line.push('…');
     }
@@ -134,22 +134,22 @@ const fn is_unsafe(c: char) -> bool {
 
 /// Writes control characters and bidirectional overrides as `[U+202E]`. The direction marks of Arabic and Hebrew are
 /// kept.
-fn plain(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
-            '\n' | '\t' => plain.push(c),
-            '\u{2028}' | '\u{2029}' => plain.push('\n'),
+            '\n' | '\t' => escaped.push(c),
+            '\u{2028}' | '\u{2029}' => escaped.push('\n'),
             '\r' => {}
             c if is_unsafe(c) => {
-                let _ = write!(plain, "[U+{:04X}]", u32::from(c));
+                let _ = write!(escaped, "[U+{:04X}]", u32::from(c));
             }
             // Noncharacters are errors in HTML.
-            c if u32::from(c) & 0xFFFE == 0xFFFE || matches!(c, '\u{fdd0}'..='\u{fdef}') => plain.push('\u{fffd}'),
-            c => plain.push(c),
+            c if u32::from(c) & 0xFFFE == 0xFFFE || matches!(c, '\u{fdd0}'..='\u{fdef}') => escaped.push('\u{fffd}'),
+            c => escaped.push(c),
         }
     }
-    plain
+    escaped
 }
 
 #[cfg(test)]
@@ -167,7 +167,7 @@ mod tests {
             ("one\r\ntwo\u{2028}three", "one\ntwo\nthree"),
             ("\u{ffff}\u{fdd0}\u{1fffe}", "\u{fffd}\u{fffd}\u{fffd}"),
         ] {
-            assert_eq!(plain(text), expected);
+            assert_eq!(escaped(text), expected);
         }
     }
 
@@ -176,13 +176,16 @@ mod tests {
         for (letter, units) in
             [("x", 1), ("雨", 1), ("<", 2), ("&", 2), ("\"", 2), ("\u{202e}", 3), ("\u{200f}", 1), ("𠮷", 2)]
         {
-            let (whole, folded) = (WHOLE / units, (WHOLE - OPEN) / units);
-            let open = OPEN / units;
-            assert_eq!(shown(&letter.repeat(open), WHOLE).0.folded, "", "{letter}");
-            let (long, used) = shown(&letter.repeat(10_000), WHOLE);
-            assert_eq!(long.open, plain(&letter.repeat(open)), "{letter}");
-            assert_eq!(long.folded, plain(&letter.repeat(folded)), "{letter}");
-            assert!(used <= WHOLE && long.more == 10_000 - open - folded && long.more >= 10_000 - whole, "{letter}");
+            let (whole, folded) = (MAX_TEXT / units, (MAX_TEXT - MAX_VISIBLE) / units);
+            let visible = MAX_VISIBLE / units;
+            assert_eq!(displayed(&letter.repeat(visible), MAX_TEXT).0.folded, "", "{letter}");
+            let (long, used) = displayed(&letter.repeat(10_000), MAX_TEXT);
+            assert_eq!(long.visible, escaped(&letter.repeat(visible)), "{letter}");
+            assert_eq!(long.folded, escaped(&letter.repeat(folded)), "{letter}");
+            assert!(
+                used <= MAX_TEXT && long.more == 10_000 - visible - folded && long.more >= 10_000 - whole,
+                "{letter}"
+            );
         }
         assert_eq!(line("a\nb\u{202e}c", 99), "a b[U+202E]c");
         assert_eq!(line("红线女盗盒", 3), "红线女…");
@@ -196,31 +199,31 @@ mod tests {
             "The keeper climbed the stair as the lamp went out again, and the gulls said nothing of it.",
             "守灯人上楼的时候灯又灭了，海鸥什么也没有说，只有潮水一遍一遍地拍着石阶，像是在数人。",
         ] {
-            let mut rights = QuoteLimits::new(&params, QuoteLimits::letters(book));
-            rights.add(book);
-            let shown = DisplayBudget::new(WHOLE, &rights).show(&format!("“{book}”"));
-            assert!(shown.open.contains("[…]") && shown.open.len() < book.len(), "{shown:?}");
+            let mut quote_limits = QuoteLimits::new(&params, QuoteLimits::letters(book));
+            quote_limits.add(book);
+            let displayed = DisplayBudget::new(MAX_TEXT, &quote_limits).show(&format!("“{book}”"));
+            assert!(displayed.visible.contains("[…]") && displayed.visible.len() < book.len(), "{displayed:?}");
         }
     }
 
     #[test]
     fn displayed_text_stays_within_the_budget() {
-        let rights = QuoteLimits::new(&Params::default(), 0);
-        let mut room = DisplayBudget::new(WHOLE + AROUND + 5, &rights);
+        let quote_limits = QuoteLimits::new(&Params::default(), 0);
+        let mut room = DisplayBudget::new(MAX_TEXT + AROUND + 5, &quote_limits);
         room.show(&"x".repeat(100_000));
         assert!(!room.is_spent());
         let last = room.show("<&\"234");
-        assert_eq!((last.open.as_str(), last.more), ("<&", 4));
+        assert_eq!((last.visible.as_str(), last.more), ("<&", 4));
         assert!(room.is_spent());
         let none = room.show("雨");
-        assert_eq!((none.open.as_str(), none.more), ("", 1));
-        let mut room = DisplayBudget::new(1_000, &rights);
+        assert_eq!((none.visible.as_str(), none.more), ("", 1));
+        let mut room = DisplayBudget::new(1_000, &quote_limits);
         room.part(300, |part| {
-            part.take(100);
+            part.spend(100);
             part.show(&"x".repeat(9_000))
         });
-        assert_eq!(room.left, 700);
-        room.part(300, |part| part.take(10));
-        assert_eq!(room.left, 690, "unused units are returned");
+        assert_eq!(room.remaining, 700);
+        room.part(300, |part| part.spend(10));
+        assert_eq!(room.remaining, 690, "unused units are returned");
     }
 }

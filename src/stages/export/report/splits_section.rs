@@ -12,7 +12,7 @@ use crate::stages::export::tally::Table;
 /// The maximum length of a name, in units of [`shown`](super::sanitize).
 const NAME: usize = 60;
 /// The maximum length of the text about a split, in units of [`shown`](super::sanitize).
-const TOLD: usize = 1_000;
+const MAX_RULE_TEXT: usize = 1_000;
 
 /// Returns the rows of the table for all configs after a run, as HTML.
 pub(super) fn splits_table(tables: &[Table]) -> String {
@@ -35,7 +35,11 @@ pub fn update_report(
     let mut text = rows(config, splits.iter().map(|split| (split.name.as_str(), split.rows)));
     // The table of strata is only on the card.
     let how = section.split("\n\n").next().unwrap_or_default();
-    let _ = writeln!(text, "<tr><td colspan=\"3\" class=\"text soft small\">{}</td></tr>", prose(&line(how, TOLD)));
+    let _ = writeln!(
+        text,
+        "<tr><td colspan=\"3\" class=\"text soft small\">{}</td></tr>",
+        prose(&line(how, MAX_RULE_TEXT))
+    );
     replaced(html, &name(config), &text)
 }
 
@@ -46,8 +50,8 @@ pub fn report_lists_splits<'a>(
     config: &str,
     splits: impl Iterator<Item = (&'a str, usize)>,
 ) -> Result<Option<bool>, MarkerError> {
-    let wanted = name(config);
-    match blocks(html, &wanted).into_iter().find(|(name, _)| *name == wanted) {
+    let block_name = name(config);
+    match blocks(html, &block_name).into_iter().find(|(name, _)| *name == block_name) {
         None => Ok(None),
         Some((_, within)) => {
             // A run may list its splits in another order.

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::llm::{Ask, Shape};
 use crate::prompt::{PromptError, Prompts};
-use crate::schema::{Form, Language, Message};
+use crate::schema::{Language, Message, PromptStyle};
 
 /// What does a role reply to an instruction?
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -18,7 +18,7 @@ pub struct PlayRole {
     /// Its catchphrases.
     pub catchphrases: Vec<String>,
     /// The prompt style.
-    pub form: Form,
+    pub prompt_style: PromptStyle,
     /// Exchanges of the role, the most similar to the instruction last; empty for `zero_shot`.
     pub examples: Vec<Exchange>,
     /// The instruction.
@@ -53,7 +53,8 @@ impl OfflineMaterial {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Exchange {
     /// The utterance.
-    pub said: String,
+    #[serde(rename = "said")]
+    pub utterance: String,
     /// The answer.
     pub answer: String,
 }
@@ -66,13 +67,13 @@ impl Ask for PlayRole {
     fn messages(&self, prompts: &Prompts) -> Result<Vec<Message>, PromptError> {
         let part = |part: &str| prompts.render(Self::NAME, self.language, part, self);
         let mut messages = vec![Message::system(part("system")?)];
-        if self.form == Form::FewShotDialogue {
+        if self.prompt_style == PromptStyle::FewShotDialogue {
             for example in &self.examples {
-                messages.push(Message::user(&example.said));
+                messages.push(Message::user(&example.utterance));
                 messages.push(Message::assistant(&example.answer));
             }
         }
-        let with_examples = self.form == Form::FewShotPrompt && !self.examples.is_empty();
+        let with_examples = self.prompt_style == PromptStyle::FewShotPrompt && !self.examples.is_empty();
         messages.push(Message::user(part(if with_examples { "few_shot" } else { "user" })?));
         Ok(messages)
     }

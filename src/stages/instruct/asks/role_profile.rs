@@ -119,8 +119,8 @@ impl Ask for DescribeRole {
         let has = |name: &str| match self.language {
             Language::Zh => has_name(answer, name),
             Language::En => answer.match_indices(name).any(|(at, _)| {
-                let beside = [answer[..at].chars().next_back(), answer[at + name.len()..].chars().next()];
-                !beside.into_iter().flatten().any(char::is_alphanumeric)
+                let neighbours = [answer[..at].chars().next_back(), answer[at + name.len()..].chars().next()];
+                !neighbours.into_iter().flatten().any(char::is_alphanumeric)
             }),
         };
         match self.telling_names().into_iter().find(|name| name.chars().count() > 1 && has(name)) {

@@ -11,7 +11,7 @@ use crate::text::bm25::Index;
 use crate::text::{asks, has_name, is_han, is_title, length, sentences, spoken};
 
 /// The maximum number of sentences for a reply.
-const MOST: usize = 8;
+const MAX_LINES: usize = 8;
 
 static WORDS: LazyLock<WordFile> = LazyLock::new(|| {
     toml::from_str(include_str!("example_lines.toml")).expect("`example_lines.toml` is embedded and tested")
@@ -64,15 +64,16 @@ impl ExampleLines {
             .map(|turn| turn.role.as_str())
             .filter(|name| *name != role.name && *name != DialogueTurn::NARRATOR)
             .collect();
-        let said: Vec<&str> = own.iter().flat_map(|line| sentences(line)).filter(|sentence| !asks(sentence)).collect();
-        let taken = |fits: &dyn Fn(&str) -> bool| {
-            let mut seen = BTreeSet::new();
-            let fit = said.iter().filter(|sentence| fits(sentence) && seen.insert(**sentence));
+        let statements: Vec<&str> =
+            own.iter().flat_map(|line| sentences(line)).filter(|sentence| !asks(sentence)).collect();
+        let distinct = |fits: &dyn Fn(&str) -> bool| {
+            let mut used = BTreeSet::new();
+            let fit = statements.iter().filter(|sentence| fits(sentence) && used.insert(**sentence));
             fit.map(|sentence| (*sentence).to_owned()).collect::<Vec<String>>()
         };
-        let mut all = taken(&|sentence| stands(sentence, &others, role.language));
+        let mut all = distinct(&|sentence| is_standalone(sentence, &others, role.language));
         if all.is_empty() {
-            all = taken(&|sentence| length(sentence, role.language) > 1);
+            all = distinct(&|sentence| length(sentence, role.language) > 1);
         }
         Self { index: Index::new(&all), all }
     }
@@ -80,24 +81,25 @@ impl ExampleLines {
     /// Returns sentences, the most similar to a text first; if fewer share a word with it, others evenly spread over
     /// all are added.
     pub(in crate::stages::instruct) fn nearest(&self, text: &str) -> Vec<String> {
-        let mut places: Vec<usize> = self.index.nearest(text, MOST / 2).into_iter().map(|(place, _)| place).collect();
-        let step = self.all.len().div_ceil(MOST).max(1);
+        let mut indices: Vec<usize> =
+            self.index.nearest(text, MAX_LINES / 2).into_iter().map(|(index, _)| index).collect();
+        let step = self.all.len().div_ceil(MAX_LINES).max(1);
         // The offset depends on the text; otherwise a role would add the same sentences everywhere.
         let start = text.chars().map(|c| c as usize).sum::<usize>() % step;
-        for place in (start..self.all.len()).step_by(step).chain(0..self.all.len()) {
-            if places.len() >= MOST {
+        for index in (start..self.all.len()).step_by(step).chain(0..self.all.len()) {
+            if indices.len() >= MAX_LINES {
                 break;
             }
-            if !places.contains(&place) {
-                places.push(place);
+            if !indices.contains(&index) {
+                indices.push(index);
             }
         }
-        places.into_iter().map(|place| self.all[place].clone()).collect()
+        indices.into_iter().map(|index| self.all[index].clone()).collect()
     }
 }
 
 /// Whether a sentence fits another occasion: complete, of medium length, without references back and without names.
-fn stands(sentence: &str, others: &BTreeSet<&str>, language: Language) -> bool {
+fn is_standalone(sentence: &str, others: &BTreeSet<&str>, language: Language) -> bool {
     let bounds = if language == Language::Zh { 6..=26 } else { 4..=16 };
     let quotes = |c: char| matches!(c, '“' | '”' | '"' | '‘' | '「' | '」' | '『' | '』' | ':' | '：');
     bounds.contains(&length(sentence, language))
@@ -106,25 +108,26 @@ fn stands(sentence: &str, others: &BTreeSet<&str>, language: Language) -> bool {
         && match language {
             Language::En => {
                 let words: Vec<&str> = sentence.split_whitespace().collect();
-                let plain = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+                let normalized = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
                 let is_name = |word: &&str| {
-                    word.starts_with(char::is_uppercase) && !matches!(plain(word).split(['\'', '’']).next(), Some("i"))
+                    word.starts_with(char::is_uppercase)
+                        && !matches!(normalized(word).split(['\'', '’']).next(), Some("i"))
                 };
                 sentence.starts_with(char::is_uppercase)
-                    && !has_word(&WORDS.en.refers_back, &plain(words[0]))
-                    && words.iter().any(|word| has_word(&WORDS.en.statement, &plain(word).replace('’', "'")))
+                    && !has_word(&WORDS.en.refers_back, &normalized(words[0]))
+                    && words.iter().any(|word| has_word(&WORDS.en.statement, &normalized(word).replace('’', "'")))
                     && !words[1..].iter().any(is_name)
             }
             Language::Zh => {
-                let names = |name: &&&str| {
-                    let given: String = name.chars().skip(1).collect();
+                let mentions = |name: &&&str| {
+                    let given_name: String = name.chars().skip(1).collect();
                     has_name(sentence, name)
-                        || (given.chars().filter(|c| is_han(*c)).count() > 1 && sentence.contains(&given))
+                        || (given_name.chars().filter(|c| is_han(*c)).count() > 1 && sentence.contains(&given_name))
                 };
-                let called = sentence.split(['，', '！', '、']).next().is_some_and(is_title);
+                let is_address = sentence.split(['，', '！', '、']).next().is_some_and(is_title);
                 !WORDS.zh.refers_back.iter().any(|word| sentence.starts_with(word.as_str()))
-                    && !called
-                    && !others.iter().any(|name| names(&name))
+                    && !is_address
+                    && !others.iter().any(|name| mentions(&name))
             }
         }
 }

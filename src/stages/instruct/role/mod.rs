@@ -17,9 +17,9 @@ use crate::stages::instruct::params::Params;
 use crate::text::{length, spoken};
 
 /// The maximum number of lines of a role, and of other speakers, shown to a model; sampled evenly.
-const MOST_SHOWN: usize = 24;
+const MAX_SAMPLE_LINES: usize = 24;
 /// The minimum length of such a line, in English words; 1.5 times as many Chinese characters.
-const FEWEST_SHOWN: usize = 4;
+const MIN_SAMPLE_LENGTH: usize = 4;
 
 /// An act: a scene of the pool, or a part of a script.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -57,10 +57,10 @@ impl Act {
     #[must_use]
     pub fn of(scene: &Scene) -> Self {
         Self::new(&scene.dialogue, |speaker| {
-            let wanted = slug(speaker);
-            let is = |name: &String| slug(name) == wanted;
-            let by_name = scene.characters.iter().find(|member| is(&member.name));
-            let by_alias = || scene.characters.iter().find(|member| member.aliases.iter().any(is));
+            let key = slug(speaker);
+            let has_name = |name: &String| slug(name) == key;
+            let by_name = scene.characters.iter().find(|member| has_name(&member.name));
+            let by_alias = || scene.characters.iter().find(|member| member.aliases.iter().any(has_name));
             by_name.or_else(by_alias).map_or_else(|| speaker.to_owned(), |member| member.name.clone())
         })
     }
@@ -105,7 +105,7 @@ impl Role {
         let is_own = |turn: &ActTurn| turn.speaker.as_ref().is_some_and(|speaker| names.contains(&slug(speaker)));
         let dialogue = rounds(acts, &character.name, is_own);
         let own_turns = dialogue.iter().filter(|turn| turn.role == character.name).count();
-        let said = |own: bool| -> Vec<String> {
+        let spoken_lines = |own: bool| -> Vec<String> {
             acts.iter()
                 .flat_map(|act| &act.turns)
                 .filter(|turn| turn.speaker.is_some() && is_own(turn) == own)
@@ -113,15 +113,15 @@ impl Role {
                 .filter(|line| !line.is_empty())
                 .collect()
         };
-        let (mut own, others) = (said(true), said(false));
+        let (mut own, others) = (spoken_lines(true), spoken_lines(false));
         if own.is_empty() {
             own.clone_from(&character.lines);
         }
         // Names of other speakers are not a habit of speech.
-        let called: BTreeSet<&str> =
+        let speakers: BTreeSet<&str> =
             acts.iter().flat_map(|act| &act.turns).filter_map(|turn| turn.speaker.as_deref()).collect();
         let own_names = std::iter::once(&character.name).chain(&character.aliases).map(String::as_str);
-        let forms: Vec<&str> = own_names.chain(called).collect();
+        let forms: Vec<&str> = own_names.chain(speakers).collect();
         Self {
             id: RoleId::from(&character.id),
             name: character.name.clone(),
@@ -132,8 +132,8 @@ impl Role {
             dialogue,
             own_turns: u32::try_from(own_turns).unwrap_or(u32::MAX),
             phrases: phrases(params, character.language, &own, &others, &forms),
-            lines: shown(&own, character.language),
-            others: shown(&others, character.language),
+            lines: sample_lines(&own, character.language),
+            others: sample_lines(&others, character.language),
             is_chosen,
         }
     }
@@ -168,13 +168,13 @@ impl Role {
 fn rounds(acts: &[Act], name: &str, is_own: impl Fn(&ActTurn) -> bool) -> Vec<DialogueTurn> {
     let (mut dialogue, mut round) = (Vec::new(), 0);
     for (number, act) in (0..).zip(acts) {
-        let mut open: Vec<DialogueTurn> = Vec::new();
+        let mut round_turns: Vec<DialogueTurn> = Vec::new();
         for turn in &act.turns {
             let own = is_own(turn);
             let role = if own { name } else { turn.speaker.as_deref().unwrap_or(DialogueTurn::NARRATOR) };
-            open.push(DialogueTurn { act: number, round, role: role.to_owned(), content: turn.content.clone() });
+            round_turns.push(DialogueTurn { act: number, round, role: role.to_owned(), content: turn.content.clone() });
             if own {
-                dialogue.append(&mut open);
+                dialogue.append(&mut round_turns);
                 round += 1;
             }
         }
@@ -183,17 +183,17 @@ fn rounds(acts: &[Act], name: &str, is_own: impl Fn(&ActTurn) -> bool) -> Vec<Di
 }
 
 /// Samples lines evenly: from each part of the list the longest one, where lengths above 60 count as equal.
-fn shown(lines: &[String], language: Language) -> Vec<String> {
-    let fewest = if language == Language::Zh { FEWEST_SHOWN * 3 / 2 } else { FEWEST_SHOWN };
-    let mut seen = BTreeSet::new();
-    let fit: Vec<&String> =
-        lines.iter().filter(|line| length(line, language) >= fewest && seen.insert(line.as_str())).collect();
-    let fit = if fit.is_empty() { lines.iter().collect() } else { fit };
-    let most = MOST_SHOWN.min(fit.len());
-    (0..most)
+fn sample_lines(lines: &[String], language: Language) -> Vec<String> {
+    let min_length = if language == Language::Zh { MIN_SAMPLE_LENGTH * 3 / 2 } else { MIN_SAMPLE_LENGTH };
+    let mut distinct = BTreeSet::new();
+    let long_enough: Vec<&String> =
+        lines.iter().filter(|line| length(line, language) >= min_length && distinct.insert(line.as_str())).collect();
+    let long_enough = if long_enough.is_empty() { lines.iter().collect() } else { long_enough };
+    let max_lines = MAX_SAMPLE_LINES.min(long_enough.len());
+    (0..max_lines)
         .filter_map(|at| {
-            let stretch = &fit[at * fit.len() / most..(at + 1) * fit.len() / most];
-            stretch.iter().max_by_key(|line| length(line, language).min(60)).map(|line| (*line).clone())
+            let section = &long_enough[at * long_enough.len() / max_lines..(at + 1) * long_enough.len() / max_lines];
+            section.iter().max_by_key(|line| length(line, language).min(60)).map(|line| (*line).clone())
         })
         .collect()
 }

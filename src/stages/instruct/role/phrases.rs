@@ -18,7 +18,7 @@ const WORDS: std::ops::RangeInclusive<usize> = 2..=6;
 /// Length of a phrase in Chinese characters.
 const CHARACTERS: std::ops::RangeInclusive<usize> = 3..=8;
 /// The maximum number of candidates shown to a model.
-const MOST: usize = 12;
+const MAX_PHRASES: usize = 12;
 
 /// A phrase of a role.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -45,14 +45,15 @@ pub(in crate::stages::instruct) fn phrases(
     if own.is_empty() || others.is_empty() {
         return Vec::new();
     }
-    let (counted, theirs) = (counts(own, language), counts(others, language));
+    let mut own_counts = counts(own, language, |_| true);
+    own_counts.retain(|_, forms| turns(forms) >= params.min_phrase_turns);
+    let other_counts = counts(others, language, |phrase| own_counts.contains_key(phrase));
     let (size, other_size) = (float(own.len()), float(others.len()));
-    let mut found: Vec<(String, Phrase)> = counted
+    let mut found: Vec<(String, Phrase)> = own_counts
         .iter()
-        .filter(|(_, forms)| turns(forms) >= params.min_phrase_turns)
         .filter_map(|(key, forms)| {
             let count = turns(forms);
-            let other = theirs.get(key).map_or(0, turns);
+            let other = other_counts.get(key).map_or(0, turns);
             let keyness = keyness(f64::from(count), size, f64::from(other), other_size);
             let text = forms.iter().max_by_key(|(form, count)| (**count, std::cmp::Reverse(*form)))?.0;
             let is_name = names.iter().any(|name| has_name(text, name)) || language == Language::Zh && is_title(text);
@@ -63,25 +64,28 @@ pub(in crate::stages::instruct) fn phrases(
     found.sort_by(|(a, one), (b, other)| other.keyness.total_cmp(&one.keyness).then_with(|| a.cmp(b)));
     let keys: Vec<(String, u32)> = found.iter().map(|(key, phrase)| (key.clone(), phrase.count)).collect();
     let is_part = |key: &str, count: u32| {
-        keys.iter()
-            .any(|(longer, with)| longer.len() > key.len() && holds(longer, key, language) && 3 * with >= 2 * count)
+        keys.iter().any(|(longer, with)| {
+            longer.len() > key.len() && contains_phrase(longer, key, language) && 3 * with >= 2 * count
+        })
     };
-    let mut seen: Vec<String> = Vec::new();
+    let mut chosen_keys: Vec<String> = Vec::new();
     let mut chosen = Vec::new();
     for (key, phrase) in found {
-        let overlaps = seen.iter().any(|taken: &String| holds(taken, &key, language) || holds(&key, taken, language));
+        let overlaps = chosen_keys.iter().any(|chosen_key: &String| {
+            contains_phrase(chosen_key, &key, language) || contains_phrase(&key, chosen_key, language)
+        });
         if !is_part(&key, phrase.count) && !overlaps {
-            seen.push(key);
+            chosen_keys.push(key);
             chosen.push(phrase);
         }
-        if chosen.len() == MOST {
+        if chosen.len() == MAX_PHRASES {
             break;
         }
     }
     chosen
 }
 
-fn holds(longer: &str, shorter: &str, language: Language) -> bool {
+fn contains_phrase(longer: &str, shorter: &str, language: Language) -> bool {
     match language {
         Language::En => format!(" {longer} ").contains(&format!(" {shorter} ")),
         Language::Zh => longer.contains(shorter),
@@ -102,20 +106,24 @@ fn keyness(own: f64, size: f64, other: f64, other_size: f64) -> f64 {
     2.0 * (term(own, size * share) + term(other, other_size * share))
 }
 
-/// Counts the turns that contain each phrase, by normalized form and spelling.
-fn counts(lines: &[String], language: Language) -> BTreeMap<String, BTreeMap<String, u32>> {
+/// Counts the turns that contain each phrase that `is_counted` selects, by normalized form and spelling.
+fn counts(
+    lines: &[String],
+    language: Language,
+    is_counted: impl Fn(&str) -> bool,
+) -> BTreeMap<String, BTreeMap<String, u32>> {
     let mut counts: BTreeMap<String, BTreeMap<String, u32>> = BTreeMap::new();
     for line in lines {
-        let mut said: BTreeSet<(String, String)> = BTreeSet::new();
+        let mut phrases_of_line: BTreeSet<(String, String)> = BTreeSet::new();
         let mut keys: BTreeSet<String> = BTreeSet::new();
         for clause in clauses(line, language) {
             for (key, form) in grams(&clause, language) {
-                if keys.insert(key.clone()) {
-                    said.insert((key, form));
+                if is_counted(&key) && keys.insert(key.clone()) {
+                    phrases_of_line.insert((key, form));
                 }
             }
         }
-        for (key, form) in said {
+        for (key, form) in phrases_of_line {
             *counts.entry(key).or_default().entry(form).or_default() += 1;
         }
     }
@@ -136,10 +144,10 @@ fn grams(clause: &str, language: Language) -> Vec<(String, String)> {
     match language {
         Language::En => {
             let words: Vec<&str> = clause.split_whitespace().collect();
-            let plain = |word: &str| word.replace('’', "'").to_lowercase();
+            let normalized: Vec<String> = words.iter().map(|word| word.replace('’', "'").to_lowercase()).collect();
             WORDS
-                .flat_map(|length| words.windows(length))
-                .map(|gram| (gram.iter().map(|word| plain(word)).collect::<Vec<_>>().join(" "), gram.join(" ")))
+                .flat_map(|length| normalized.windows(length).zip(words.windows(length)))
+                .map(|(key, form)| (key.join(" "), form.join(" ")))
                 .collect()
         }
         Language::Zh => {

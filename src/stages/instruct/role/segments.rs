@@ -28,49 +28,51 @@ pub(in crate::stages::instruct) const DESCRIPTION: &str = "description";
 pub fn segments(params: &Params, role: &Role, seed: u64) -> (Vec<Segment>, Vec<Reject>) {
     let language = role.language;
     let size = |turn: &DialogueTurn| length(&turn.content, language);
-    let bound = |bound: u32| usize::try_from(bound).unwrap_or(usize::MAX);
-    let (least, longest) = (bound(*params.min_segment.get(language)), bound(*params.max_segment_words.get(language)));
-    let (fewest, longest_turn) = (bound(params.min_segment_turns), bound(*params.max_turn_words.get(language)));
+    let count = |count: u32| usize::try_from(count).unwrap_or(usize::MAX);
+    let (min_size, max_size) =
+        (count(*params.min_segment.get(language)), count(*params.max_segment_words.get(language)));
+    let (min_turns, max_turn_size) = (count(params.min_segment_turns), count(*params.max_turn_words.get(language)));
     let mut rejects = Vec::new();
-    let (mut segments, mut open, mut open_size): (Vec<Segment>, Vec<DialogueTurn>, usize) = (Vec::new(), Vec::new(), 0);
+    let (mut segments, mut pending, mut pending_size): (Vec<Segment>, Vec<DialogueTurn>, usize) =
+        (Vec::new(), Vec::new(), 0);
     for turn in &role.dialogue {
         let turn_size = size(turn);
-        if turn_size > longest_turn {
+        if turn_size > max_turn_size {
             let id = format!("{}/{}", role.id, turn.round);
             let detail =
-                format!("a turn of `{}` has a length of {turn_size}, the maximum is {longest_turn}", turn.role);
+                format!("a turn of `{}` has a length of {turn_size}, the maximum is {max_turn_size}", turn.role);
             rejects.push(Reject::new(Stage::Instruct, id, RejectReason::LongTurn, detail));
             continue;
         }
-        open.push(turn.clone());
-        open_size += turn_size;
-        if open_size >= least && open.len() >= fewest {
-            segments.push(segment(std::mem::take(&mut open)));
-            open_size = 0;
+        pending.push(turn.clone());
+        pending_size += turn_size;
+        if pending_size >= min_size && pending.len() >= min_turns {
+            segments.push(segment(std::mem::take(&mut pending)));
+            pending_size = 0;
         }
     }
-    if let Some(last) = segments.last_mut().filter(|_| !open.is_empty()) {
+    if let Some(last) = segments.last_mut().filter(|_| !pending.is_empty()) {
         // The rest is too short for a segment; if it does not fit into the last one, its turns are dropped.
-        let whole = last.turns.iter().map(size).sum::<usize>() + open_size;
-        if whole <= longest {
-            last.turns.append(&mut open);
+        let total_size = last.turns.iter().map(size).sum::<usize>() + pending_size;
+        if total_size <= max_size {
+            last.turns.append(&mut pending);
             *last = segment(std::mem::take(&mut last.turns));
         }
-        if !open.is_empty() {
-            let detail = format!("its last {} turns do not fit into the last segment", open.len());
+        if !pending.is_empty() {
+            let detail = format!("its last {} turns do not fit into the last segment", pending.len());
             rejects.push(Reject::new(Stage::Instruct, &role.id, RejectReason::RestOfDialogue, detail));
         }
-    } else if !open.is_empty() {
+    } else if !pending.is_empty() {
         let detail = format!(
-            "its {} turns have a length of {open_size}, but a segment needs {fewest} turns and a length of {least}",
-            open.len()
+            "its {} turns have a length of {pending_size}, but a segment needs {min_turns} turns and a length of {min_size}",
+            pending.len()
         );
         rejects.push(Reject::new(Stage::Instruct, &role.id, RejectReason::ShortDialogue, detail));
     }
     for segment in &mut segments {
-        let cut = truncate(segment, longest, size);
+        let cut = truncate(segment, max_size, size);
         if cut > 0 {
-            let detail = format!("its last {cut} turns exceed the maximum length of {longest}");
+            let detail = format!("its last {cut} turns exceed the maximum length of {max_size}");
             rejects.push(Reject::new(
                 Stage::Instruct,
                 format!("{}/segment/{}", role.id, segment.id),
@@ -88,15 +90,15 @@ pub fn segments(params: &Params, role: &Role, seed: u64) -> (Vec<Segment>, Vec<R
             segment.id = format!("{}.{times}", segment.id);
         }
     }
-    let most = bound(params.max_segments);
-    if segments.len() > most {
-        let mut places: Vec<usize> = (0..segments.len()).collect();
-        places.shuffle(&mut seeded(seed, &["instruct", "segments", &role.id]));
-        places.truncate(most);
-        places.sort_unstable();
-        let detail = format!("{} of its {} segments were sampled", places.len(), segments.len());
+    let max_segments = count(params.max_segments);
+    if segments.len() > max_segments {
+        let mut indices: Vec<usize> = (0..segments.len()).collect();
+        indices.shuffle(&mut seeded(seed, &["instruct", "segments", &role.id]));
+        indices.truncate(max_segments);
+        indices.sort_unstable();
+        let detail = format!("{} of its {} segments were sampled", indices.len(), segments.len());
         rejects.push(Reject::new(Stage::Instruct, &role.id, RejectReason::SegmentsSampled, detail));
-        segments = places.into_iter().map(|place| segments[place].clone()).collect();
+        segments = indices.into_iter().map(|index| segments[index].clone()).collect();
     }
     (segments, rejects)
 }
@@ -107,11 +109,11 @@ fn segment(turns: Vec<DialogueTurn>) -> Segment {
 }
 
 /// Cuts a segment after the last turn within a length, and returns the number of turns removed.
-fn truncate(segment: &mut Segment, longest: usize, size: impl Fn(&DialogueTurn) -> usize) -> usize {
+fn truncate(segment: &mut Segment, max_size: usize, size: impl Fn(&DialogueTurn) -> usize) -> usize {
     let mut total = 0;
     let fits = segment.turns.iter().take_while(|turn| {
         total += size(turn);
-        total <= longest
+        total <= max_size
     });
     let fits = fits.count().max(1);
     let cut = segment.turns.len().saturating_sub(fits);
@@ -175,11 +177,14 @@ mod tests {
 
     #[test]
     fn appendix_c_rule_3_a_turn_that_is_too_long_is_dropped() {
-        for (language, most) in [(Language::En, 500), (Language::Zh, 500)] {
-            let role = spoken(language, &[most, most, most + 1, most, most, most]);
+        for (language, max_segments) in [(Language::En, 500), (Language::Zh, 500)] {
+            let role = spoken(
+                language,
+                &[max_segments, max_segments, max_segments + 1, max_segments, max_segments, max_segments],
+            );
             let (found, rejects) = segments(&Params::default(), &role, 7);
             assert_eq!(reasons(&rejects), ["long_turn", "rest_of_dialogue"], "{language}");
-            assert!(sizes(&found, language).concat().iter().all(|size| *size <= most), "{language}");
+            assert!(sizes(&found, language).concat().iter().all(|size| *size <= max_segments), "{language}");
         }
     }
 

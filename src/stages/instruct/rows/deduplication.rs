@@ -38,41 +38,41 @@ pub(super) struct Verdict {
 /// it does not matter which call wrote them.
 pub(super) fn deduplicate(params: &Params, keys: &[Key<'_>], threads: NonZeroUsize) -> Vec<Verdict> {
     let mut order: Vec<usize> = (0..keys.len()).collect();
-    order.sort_by_key(|place| (keys[*place].question, keys[*place].answer, keys[*place].id));
-    let questions: Vec<&str> = order.iter().map(|place| keys[*place].question).collect();
+    order.sort_by_key(|index| (keys[*index].question, keys[*index].answer, keys[*index].id));
+    let questions: Vec<&str> = order.iter().map(|index| keys[*index].question).collect();
     let keep = params.threshold.map_or(Keep::Share(params.dedup_keep_ratio), Keep::Threshold);
     let found = duplicates(&questions, keep, threads);
-    let mut fates = vec![Verdict { is_kept: false, similarity: None, nearest: None, split: None }; keys.len()];
-    for (place, verdict) in order.iter().zip(found.verdicts) {
-        fates[*place] = Verdict {
-            is_kept: verdict.kept,
-            similarity: verdict.nearest.map(|_| verdict.similarity),
-            nearest: verdict.nearest.map(|nearest| order[nearest]),
-            split: verdict.kept.then_some(Split::Train),
+    let mut verdicts = vec![Verdict { is_kept: false, similarity: None, nearest: None, split: None }; keys.len()];
+    for (index, duplicate) in order.iter().zip(found.verdicts) {
+        verdicts[*index] = Verdict {
+            is_kept: duplicate.kept,
+            similarity: duplicate.nearest.map(|_| duplicate.similarity),
+            nearest: duplicate.nearest.map(|nearest| order[nearest]),
+            split: duplicate.kept.then_some(Split::Train),
         };
     }
     if params.split == SplitRule::Paper {
         let removed: Vec<RemovedQuestion<'_>> = (0..keys.len())
-            .filter(|place| !fates[*place].is_kept)
-            .map(|place| RemovedQuestion {
-                place,
-                role_id: keys[place].role_id,
-                text: (keys[place].question, keys[place].id),
-                similarity: fates[place].similarity.unwrap_or_default(),
+            .filter(|index| !verdicts[*index].is_kept)
+            .map(|index| RemovedQuestion {
+                index,
+                role_id: keys[index].role_id,
+                text: (keys[index].question, keys[index].id),
+                similarity: verdicts[index].similarity.unwrap_or_default(),
             })
             .collect();
-        for place in least_similar(params, removed) {
-            fates[place].split = Some(Split::Test);
+        for index in least_similar(params, removed) {
+            verdicts[index].split = Some(Split::Test);
         }
     }
-    fates
+    verdicts
 }
 
 /// Returns rejects for the dropped questions.
-pub(super) fn duplicate_rejects<'a>(keys: &'a [Key<'_>], fates: &'a [Verdict]) -> impl Iterator<Item = Reject> + 'a {
-    keys.iter().zip(fates).filter(|(_, fate)| fate.split.is_none()).map(|(key, fate)| {
-        let nearest = fate.nearest.map_or("", |nearest| keys[nearest].id);
-        let detail = match fate.similarity {
+pub(super) fn duplicate_rejects<'a>(keys: &'a [Key<'_>], verdicts: &'a [Verdict]) -> impl Iterator<Item = Reject> + 'a {
+    keys.iter().zip(verdicts).filter(|(_, verdict)| verdict.split.is_none()).map(|(key, verdict)| {
+        let nearest = verdict.nearest.map_or("", |nearest| keys[nearest].id);
+        let detail = match verdict.similarity {
             Some(similarity) => {
                 format!("its question is similar to that of `{nearest}` ({similarity:.2}): {}", key.question)
             }
@@ -91,7 +91,7 @@ pub(super) fn duplicate_rejects<'a>(keys: &'a [Key<'_>], fates: &'a [Verdict]) -
 /// A question removed by de-duplication.
 struct RemovedQuestion<'a> {
     /// Its index.
-    place: usize,
+    index: usize,
     /// The id of its role.
     role_id: &'a RoleId,
     /// The question and its id, which break ties.
@@ -111,7 +111,7 @@ fn least_similar(params: &Params, removed: Vec<RemovedQuestion<'_>>) -> Vec<usiz
     let mut test = Vec::new();
     for mut removed in by_role.into_values() {
         removed.sort_by(|a, b| a.similarity.total_cmp(&b.similarity).then_with(|| a.text.cmp(&b.text)));
-        test.extend(removed.into_iter().take(most).map(|removed| removed.place));
+        test.extend(removed.into_iter().take(most).map(|removed| removed.index));
     }
     test
 }
@@ -126,11 +126,11 @@ mod tests {
     fn appendix_c_the_50_least_similar_of_the_removed_are_test_data() {
         let (ann, bo) = (RoleId::from("ann"), RoleId::from("bo"));
         let removed = |count: usize| -> Vec<RemovedQuestion<'_>> {
-            let removed = |place| RemovedQuestion {
-                place,
+            let removed = |index| RemovedQuestion {
+                index,
                 role_id: &ann,
                 text: ("Ann?", ""),
-                similarity: 1.0 - crate::text::float(place) / 1000.0,
+                similarity: 1.0 - crate::text::float(index) / 1000.0,
             };
             (0..count).map(removed).collect()
         };

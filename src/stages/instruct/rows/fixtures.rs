@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use super::planner::SplitPlanner;
 use super::select_rows::{SelectedRows, select_rows};
 use crate::schema::{
-    Confidence, Form, Language, Reject, RoleGeneral, RoleProfile, RoleSpecific, RoleTally, Split, TripletKind,
+    Confidence, Language, PromptStyle, Reject, RoleGeneral, RoleProfile, RoleSpecific, RoleTally, Split, TripletKind,
 };
 use crate::stages::instruct::params::Params;
 use crate::stages::instruct::role_pipeline::RoleOutput;
@@ -30,7 +30,7 @@ pub(super) fn row(role: &str, n: usize, question: &str, confidence: Confidence) 
     }
 }
 
-pub(super) fn made(role: &str, candidates: Vec<RoleSpecific>, instructions: &[&str]) -> RoleOutput {
+pub(super) fn role_output(role: &str, candidates: Vec<RoleSpecific>, instructions: &[&str]) -> RoleOutput {
     let general = instructions.iter().map(|instruction| RoleGeneral {
         id: format!("{role}/general/{instruction}"),
         role: role.to_owned(),
@@ -39,7 +39,7 @@ pub(super) fn made(role: &str, candidates: Vec<RoleSpecific>, instructions: &[&s
         answer: "Plain.".to_owned(),
         generated: vec!["Aye.".to_owned()],
         baseline: None,
-        form: Form::FewShotDialogue,
+        form: PromptStyle::FewShotDialogue,
         model: "m".to_owned(),
         role_id: role.into(),
         instruction: (*instruction).to_owned(),

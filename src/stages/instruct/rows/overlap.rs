@@ -10,7 +10,7 @@ use crate::schema::Overlap;
 use crate::text::bm25::Index;
 
 /// The number of training rows compared with a test row: the top ones by BM25.
-const FIRST: usize = 20;
+const COMPARED: usize = 20;
 /// The number of rows ranked per row, large enough that the row itself is among them.
 const RANKED: usize = 256;
 
@@ -27,11 +27,11 @@ pub(super) fn overlap(test: &[&str], train: &[&str], near: f64) -> Overlap {
     }
     let texts: Vec<&str> =
         trained.iter().copied().chain(rows.keys().copied().filter(|text| !trained.contains(text))).collect();
-    let places: BTreeMap<&str, usize> = texts.iter().enumerate().map(|(place, text)| (*text, place)).collect();
+    let indices: BTreeMap<&str, usize> = texts.iter().enumerate().map(|(index, text)| (*text, index)).collect();
     let mut ranks = Ranks { index: Index::new(&texts), texts: &texts, trained: trained.len(), known: BTreeMap::new() };
     for (text, count) in rows {
-        let place = places[text];
-        let highest = if trained.contains(text) { 1.0 } else { ranks.highest(place) };
+        let index = indices[text];
+        let highest = if trained.contains(text) { 1.0 } else { ranks.highest(index) };
         overlap.alike += if highest >= near { count } else { 0 };
         overlap.highest = overlap.highest.max(highest);
     }
@@ -57,39 +57,39 @@ struct Scores {
 
 impl Ranks<'_> {
     /// Returns the similarity of a test row to the most similar training text.
-    fn highest(&mut self, place: usize) -> f64 {
+    fn highest(&mut self, index: usize) -> f64 {
         let trained = self.trained;
-        let mut first = self.scores(place, |other| other < trained).shares;
-        first.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        first.truncate(FIRST);
-        let likeness =
-            |(other, there): (u32, f32)| f64::midpoint(f64::from(there), f64::from(self.share(other as usize, place)));
-        first.into_iter().map(likeness).fold(0.0, f64::max)
+        let mut candidates = self.scores(index, |other| other < trained).shares;
+        candidates.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        candidates.truncate(COMPARED);
+        let similarity =
+            |(other, share): (u32, f32)| f64::midpoint(f64::from(share), f64::from(self.share(other as usize, index)));
+        candidates.into_iter().map(similarity).fold(0.0, f64::max)
     }
 
     /// Returns the normalized score of a training text for a test row.
-    fn share(&mut self, trained: usize, place: usize) -> f32 {
+    fn share(&mut self, trained: usize, index: usize) -> f32 {
         if !self.known.contains_key(&trained) {
             let scores = self.scores(trained, |other| other >= self.trained);
             self.known.insert(trained, scores);
         }
         let Scores { shares, rest } = &self.known[&trained];
-        shares.binary_search_by_key(&place, |(other, _)| *other as usize).map_or(*rest, |at| shares[at].1)
+        shares.binary_search_by_key(&index, |(other, _)| *other as usize).map_or(*rest, |position| shares[position].1)
     }
 
     /// Ranks the most similar texts, and keeps those that `is_asked` selects.
-    fn scores(&self, place: usize, is_asked: impl Fn(usize) -> bool) -> Scores {
-        let ranked = self.index.nearest(self.texts[place], RANKED);
+    fn scores(&self, index: usize, is_asked: impl Fn(usize) -> bool) -> Scores {
+        let ranked = self.index.nearest(self.texts[index], RANKED);
         let last = ranked.last().map_or(1.0, |(_, score)| *score);
         // A text that is not among its own top results has many equals.
-        let own = ranked.iter().find(|(other, _)| *other == place).map_or(last, |(_, score)| *score);
+        let own = ranked.iter().find(|(other, _)| *other == index).map_or(last, |(_, score)| *score);
         let share = |score: f32| (score / own).min(1.0);
         let rest = if ranked.len() < RANKED { 0.0 } else { share(last) };
         let asked = ranked.iter().filter(|(other, _)| is_asked(*other));
-        let of_one = |(other, score): &(usize, f32)| {
+        let share_of = |(other, score): &(usize, f32)| {
             (u32::try_from(*other).expect("there are fewer than 2^32 texts"), share(*score))
         };
-        let mut shares: Vec<(u32, f32)> = asked.map(of_one).collect();
+        let mut shares: Vec<(u32, f32)> = asked.map(share_of).collect();
         shares.sort_unstable_by_key(|(other, _)| *other);
         Scores { shares, rest }
     }
@@ -104,11 +104,11 @@ mod tests {
         let texts: Vec<String> = (0..300).map(|n| format!("Ann, is the ferry of day {n} late?")).collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let mut ranks = Ranks { index: Index::new(&texts), texts: &texts, trained: 290, known: BTreeMap::new() };
-        for place in 290..300 {
-            let highest = ranks.highest(place);
+        for index in 290..300 {
+            let highest = ranks.highest(index);
             assert!(highest > 0.0 && highest < 1.0, "{highest}");
         }
-        assert!((1..=10 * FIRST).contains(&ranks.known.len()));
+        assert!((1..=10 * COMPARED).contains(&ranks.known.len()));
         for scores in ranks.known.values() {
             assert!(scores.shares.len() <= 10 && scores.shares.iter().all(|(other, _)| *other >= 290));
             assert!(scores.shares.is_sorted_by_key(|(other, _)| *other));
@@ -126,11 +126,11 @@ mod tests {
         ];
         let near = |text: &str| overlap(&[text], &train, 0.6);
         assert!((near("Ann, where did you bury the old lamp?").highest - 1.0).abs() < 1e-9);
-        let seen = near("Ann, where did you bury that old lamp?");
-        assert_eq!((seen.test, seen.alike), (1, 1), "{seen:?}");
+        let measured = near("Ann, where did you bury that old lamp?");
+        assert_eq!((measured.test, measured.alike), (1, 1), "{measured:?}");
         assert_eq!(near("阿满，这账是谁改的？").alike, 1);
-        let seen = near("Ann, why is the ferry late?");
-        assert!(seen.alike == 0 && seen.highest > 0.0 && seen.highest < 0.4, "{seen:?}");
+        let measured = near("Ann, why is the ferry late?");
+        assert!(measured.alike == 0 && measured.highest > 0.0 && measured.highest < 0.4, "{measured:?}");
         assert_eq!(overlap(&["Why?"], &[], 0.5), Overlap { test: 1, ..Overlap::default() });
         assert_eq!(overlap(&[], &train, 0.5), Overlap::default());
         // Each row counts, and a row with many equals is no less similar.

@@ -86,7 +86,7 @@ impl SplitPlanner {
     }
 
     /// Removes duplicate questions among all roles of a language, and returns their rejects.
-    pub(super) fn sift_across(&mut self) -> Vec<Reject> {
+    pub(super) fn deduplicate_across_roles(&mut self) -> Vec<Reject> {
         let mut rejects = Vec::new();
         let mut asked = std::mem::take(&mut self.asked);
         for language in Language::ALL {

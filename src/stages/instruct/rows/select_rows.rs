@@ -28,12 +28,12 @@ pub struct SelectedRows {
 /// Filters, cleans and de-duplicates the rows of a role. The result depends on neither their order nor the number of
 /// threads.
 #[must_use]
-pub fn select_rows(params: &Params, made: RoleOutput, threads: NonZeroUsize) -> SelectedRows {
-    let RoleOutput { profile, names, candidates, mut general, mut rejects } = made;
+pub fn select_rows(params: &Params, output: RoleOutput, threads: NonZeroUsize) -> SelectedRows {
+    let RoleOutput { profile, names, candidates, mut general, mut rejects } = output;
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let (count, mut specific) = (candidates.len() as u64, Vec::new());
     for row in candidates {
-        match filtered(&row, &names) {
+        match drop_reason(&row, &names) {
             Some((reason, detail)) => rejects.push(Reject::new(Stage::Instruct, row.id, reason, detail)),
             None => specific.push(row),
         }
@@ -42,15 +42,15 @@ pub fn select_rows(params: &Params, made: RoleOutput, threads: NonZeroUsize) -> 
     let mut removed = 0;
     if !params.across_roles {
         let keys: Vec<Key<'_>> = specific.iter().map(Key::of).collect();
-        let fates = deduplicate(params, &keys, threads);
-        removed = fates.iter().filter(|fate| !fate.is_kept).count() as u64;
-        rejects.extend(duplicate_rejects(&keys, &fates));
-        let sided = |(mut row, fate): (RoleSpecific, Verdict)| {
-            row.similarity = fate.similarity;
-            row.split = fate.split?;
+        let verdicts = deduplicate(params, &keys, threads);
+        removed = verdicts.iter().filter(|verdict| !verdict.is_kept).count() as u64;
+        rejects.extend(duplicate_rejects(&keys, &verdicts));
+        let with_split = |(mut row, verdict): (RoleSpecific, Verdict)| {
+            row.similarity = verdict.similarity;
+            row.split = verdict.split?;
             Some(row)
         };
-        specific = specific.into_iter().zip(fates).filter_map(sided).collect();
+        specific = specific.into_iter().zip(verdicts).filter_map(with_split).collect();
     }
     specific.sort_by(|a, b| a.id.cmp(&b.id));
     general.sort_by(|a, b| a.id.cmp(&b.id));
@@ -58,7 +58,7 @@ pub fn select_rows(params: &Params, made: RoleOutput, threads: NonZeroUsize) -> 
 }
 
 /// Returns why a triplet is dropped, if so, with details.
-fn filtered(row: &RoleSpecific, names: &[&str]) -> Option<(RejectReason, String)> {
+fn drop_reason(row: &RoleSpecific, names: &[&str]) -> Option<(RejectReason, String)> {
     if row.confidence != Confidence::High {
         return Some((RejectReason::LowConfidence, format!("{} ({})", row.question, row.rationale)));
     }
@@ -77,9 +77,10 @@ fn is_addressed(question: &str, names: &[&str], language: Language) -> bool {
     match language {
         Language::Zh => {
             // 温仲筹 may be addressed as 仲筹.
-            let given = |name: &str| name.chars().all(is_han).then(|| name.chars().skip(1).collect::<String>());
-            let given = names.iter().filter_map(|name| given(name)).filter(|name| name.chars().count() == 2);
-            question.contains(['你', '您', '妳']) || given.into_iter().any(|name| question.contains(&name))
+            let given_name = |name: &str| name.chars().all(is_han).then(|| name.chars().skip(1).collect::<String>());
+            let mut given_names =
+                names.iter().filter_map(|name| given_name(name)).filter(|name| name.chars().count() == 2);
+            question.contains(['你', '您', '妳']) || given_names.any(|name| question.contains(&name))
         }
         Language::En => question.split(|c: char| !(c.is_alphanumeric() || c == '-')).any(|word| {
             let word = word.to_lowercase();
@@ -91,11 +92,11 @@ fn is_addressed(question: &str, names: &[&str], language: Language) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixtures::{AllRows, all_rows, made, row};
+    use super::super::fixtures::{AllRows, all_rows, role_output, row};
     use super::*;
 
-    fn reasons(harvest: &AllRows) -> Vec<&str> {
-        harvest.rejects.iter().map(|reject| reject.reason.name()).collect()
+    fn reasons(all: &AllRows) -> Vec<&str> {
+        all.rejects.iter().map(|reject| reject.reason.name()).collect()
     }
 
     #[test]
@@ -104,10 +105,10 @@ mod tests {
             row("ann", 0, "Ann, where is the lamp?", Confidence::High),
             row("ann", 1, "Ann, who rang the bell at noon?", Confidence::Low),
         ];
-        let harvest = all_rows(&Params { dedup_keep_ratio: 1.0, ..Params::default() }, vec![made("ann", rows, &[])]);
-        assert_eq!(harvest.specific.len(), 1);
-        assert_eq!(reasons(&harvest), ["low_confidence"]);
-        let tally = harvest.tallies[&Language::En];
+        let all = all_rows(&Params { dedup_keep_ratio: 1.0, ..Params::default() }, vec![role_output("ann", rows, &[])]);
+        assert_eq!(all.specific.len(), 1);
+        assert_eq!(reasons(&all), ["low_confidence"]);
+        let tally = all.tallies[&Language::En];
         assert_eq!((tally.candidates, tally.filtered, tally.removed), (2, 1, 0));
     }
 
@@ -130,7 +131,7 @@ mod tests {
     fn an_unclean_answer_is_rejected() {
         let mut bad = row("ann", 0, "Ann, where is the lamp?", Confidence::High);
         bad.generated = vec!["As an AI language model I have no lamp.".to_owned()];
-        assert_eq!(reasons(&all_rows(&Params::default(), vec![made("ann", vec![bad], &[])])), ["reveals_model"]);
+        assert_eq!(reasons(&all_rows(&Params::default(), vec![role_output("ann", vec![bad], &[])])), ["reveals_model"]);
     }
 
     #[test]
@@ -150,26 +151,23 @@ mod tests {
             .map(|(n, question)| row("ann", n, &question, Confidence::High))
             .collect();
         let third = Params { dedup_keep_ratio: 0.33, ..Params::default() };
-        let harvest = all_rows(&third, vec![made("ann", rows.clone(), &[])]);
-        assert_eq!((harvest.specific.len(), reasons(&harvest).len()), (9, 18));
+        let all = all_rows(&third, vec![role_output("ann", rows.clone(), &[])]);
+        assert_eq!((all.specific.len(), reasons(&all).len()), (9, 18));
         assert!(
-            harvest
-                .rejects
-                .iter()
-                .all(|reject| reject.reason == RejectReason::Duplicate && reject.detail.contains("ann/"))
+            all.rejects.iter().all(|reject| reject.reason == RejectReason::Duplicate && reject.detail.contains("ann/"))
         );
         let mut other = rows;
         other.reverse();
-        let again = all_rows(&third, vec![made("ann", other, &[])]);
-        assert_eq!(harvest.specific, again.specific, "the order does not matter");
+        let again = all_rows(&third, vec![role_output("ann", other, &[])]);
+        assert_eq!(all.specific, again.specific, "the order does not matter");
         let threshold = Params { threshold: Some(0.95), ..Params::default() };
-        assert!(all_rows(&threshold, vec![made("ann", again.specific, &[])]).rejects.is_empty());
+        assert!(all_rows(&threshold, vec![role_output("ann", again.specific, &[])]).rejects.is_empty());
     }
 
     #[test]
     fn questions_to_other_roles_count_when_asked_for() {
         let asked = |role: &str| {
-            made(role, vec![row(role, 0, "What do you keep in the cellar at night?", Confidence::High)], &[])
+            role_output(role, vec![row(role, 0, "What do you keep in the cellar at night?", Confidence::High)], &[])
         };
         let params = Params { threshold: Some(0.9), ..Params::default() };
         assert_eq!(all_rows(&params, vec![asked("ann"), asked("bo")]).specific.len(), 2);

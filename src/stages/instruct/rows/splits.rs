@@ -25,7 +25,7 @@ pub struct SplitAssignments {
     /// The held-out instructions.
     test: BTreeSet<(Language, String)>,
     /// By held-out role: its instructions in the test split by role.
-    shown: BTreeMap<RoleId, BTreeSet<String>>,
+    role_test_instructions: BTreeMap<RoleId, BTreeSet<String>>,
     rejects: Vec<Reject>,
     tallies: BTreeMap<Language, RoleTally>,
 }
@@ -48,12 +48,12 @@ impl SplitAssignments {
     /// Sets the splits of role-specific rows, and drops duplicates of another role's questions.
     #[must_use]
     pub fn specific(&self, rows: Vec<RoleSpecific>) -> Vec<RoleSpecific> {
-        let sided = |mut row: RoleSpecific| {
+        let with_splits = |mut row: RoleSpecific| {
             let RowSplits { similarity, split, role_split } = *self.specific.get(&row.id)?;
             (row.similarity, row.split, row.role_split) = (similarity, split, role_split);
             Some(row)
         };
-        rows.into_iter().filter_map(sided).collect()
+        rows.into_iter().filter_map(with_splits).collect()
     }
 
     /// Sets the splits of general rows.
@@ -63,8 +63,10 @@ impl SplitAssignments {
             let in_test = self.test.contains(&(row.language, row.instruction.clone()));
             row.split = if in_test { Split::Test } else { Split::Train };
             row.role_split = if self.held_out.contains(&row.role_id) {
-                let shown = self.shown.get(&row.role_id);
-                shown.is_some_and(|shown| shown.contains(&row.instruction)).then_some(Split::Test)
+                let test_instructions = self.role_test_instructions.get(&row.role_id);
+                test_instructions
+                    .is_some_and(|instructions| instructions.contains(&row.instruction))
+                    .then_some(Split::Test)
             } else {
                 (!(in_test && self.is_leak_free)).then_some(Split::Train)
             };
@@ -98,7 +100,7 @@ impl SplitPlanner {
         let mut assignments =
             SplitAssignments { is_leak_free: self.params.split == SplitRule::LeakFree, ..SplitAssignments::default() };
         if self.params.across_roles {
-            assignments.rejects = self.sift_across();
+            assignments.rejects = self.deduplicate_across_roles();
         }
         self.asked.sort_by(|a, b| (&a.role_id, &a.question, &a.id).cmp(&(&b.role_id, &b.question, &b.id)));
         for language in Language::ALL {
@@ -143,17 +145,18 @@ impl SplitPlanner {
         let words = |number: usize| self.instructions[number].2.as_str();
         let families = self.families(language, &own.iter().map(|number| words(*number)).collect::<Vec<_>>());
         let keys: Vec<(&str, &str)> = own.iter().map(|number| ("", id(*number))).collect();
-        let drawn = self.drawn(language, "instruction", &keys, &families);
+        let draw_test = self.draw_test(language, "instruction", &keys, &families);
         let test: BTreeSet<usize> =
-            own.iter().zip(drawn).filter(|(_, test)| *test).map(|(number, _)| *number).collect();
+            own.iter().zip(draw_test).filter(|(_, test)| *test).map(|(number, _)| *number).collect();
         assignments.test.extend(test.iter().map(|number| (language, id(*number).to_owned())));
-        let (mut held, mut trained, mut shown, mut learnt) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (mut test_texts, mut train_texts, mut role_test, mut role_train) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for (role, numbers) in self.carried_out.iter().filter(|(role, _)| self.roles.get(*role) == Some(&language)) {
             let mut numbers: Vec<usize> = numbers.iter().map(|number| *number as usize).collect();
             let (of_test, of_train): (Vec<usize>, Vec<usize>) =
                 numbers.iter().partition(|number| test.contains(number));
-            held.extend(of_test.iter().map(|number| words(*number)));
-            trained.extend(of_train.iter().map(|number| words(*number)));
+            test_texts.extend(of_test.iter().map(|number| words(*number)));
+            train_texts.extend(of_train.iter().map(|number| words(*number)));
             if held_out.contains(role) {
                 if assignments.is_leak_free {
                     numbers = of_test;
@@ -162,16 +165,16 @@ impl SplitPlanner {
                 let row = |number: &usize| format!("{role}/general/{}", id(*number));
                 numbers.sort_by_key(|number| (self.rank("held out", language, &row(number)), id(*number)));
                 numbers.truncate(usize::try_from(self.params.held_out_general).unwrap_or(usize::MAX));
-                shown.extend(numbers.iter().map(|number| words(*number)));
+                role_test.extend(numbers.iter().map(|number| words(*number)));
                 let ids = numbers.iter().map(|number| id(*number).to_owned()).collect();
-                assignments.shown.insert(role.clone(), ids);
+                assignments.role_test_instructions.insert(role.clone(), ids);
             } else {
                 let numbers = if assignments.is_leak_free { &of_train } else { &numbers };
-                learnt.extend(numbers.iter().map(|number| words(*number)));
+                role_train.extend(numbers.iter().map(|number| words(*number)));
             }
         }
         let near = *self.params.leak_similarity.get(language);
-        (overlap(&held, &trained, near), overlap(&shown, &learnt, near))
+        (overlap(&test_texts, &train_texts, near), overlap(&role_test, &role_train, near))
     }
 
     /// Splits role-specific rows: a share of each role's questions, by whole families; with the paper's rule they are
@@ -189,8 +192,8 @@ impl SplitPlanner {
         if assignments.is_leak_free {
             let keys: Vec<(&str, &str)> =
                 rows.iter().map(|row| (row.role_id.as_str(), row.question.as_str())).collect();
-            let drawn = self.drawn(language, "question", &keys, &families);
-            splits = drawn.into_iter().map(|test| if test { Split::Test } else { Split::Train }).collect();
+            let draw_test = self.draw_test(language, "question", &keys, &families);
+            splits = draw_test.into_iter().map(|test| if test { Split::Test } else { Split::Train }).collect();
         }
         let is_held = |row: &CandidateQuestion| held_out.contains(&row.role_id);
         let held: BTreeSet<usize> =
@@ -221,27 +224,27 @@ impl SplitPlanner {
 
     /// Returns for each row, given as (group, key), whether it is held out: a share of each group, in seeded order, by
     /// whole families. Groups with fewer than two families hold out none of their own.
-    fn drawn(&self, language: Language, what: &str, rows: &[(&str, &str)], families: &[usize]) -> Vec<bool> {
+    fn draw_test(&self, language: Language, label: &str, rows: &[(&str, &str)], families: &[usize]) -> Vec<bool> {
         let mut groups: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-        for (place, (group, _)) in rows.iter().enumerate() {
-            groups.entry(group).or_default().push(place);
+        for (index, (group, _)) in rows.iter().enumerate() {
+            groups.entry(group).or_default().push(index);
         }
         let mut members: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-        for (place, family) in families.iter().enumerate() {
-            members.entry(*family).or_default().push(place);
+        for (index, family) in families.iter().enumerate() {
+            members.entry(*family).or_default().push(index);
         }
         let mut splits: Vec<Option<bool>> = vec![None; rows.len()];
-        for (group, mut places) in groups {
+        for (group, mut indices) in groups {
             let every = self.params.test_every_instruction as usize;
-            let own: BTreeSet<usize> = places.iter().map(|place| families[*place]).collect();
-            let target = if own.len() < 2 { 0 } else { ((places.len() + every / 2) / every.max(1)).max(1) };
-            places.sort_by_key(|place| (self.rank(what, language, &format!("{group}/{}", rows[*place].1)), *place));
-            for place in &places {
-                let held = places.iter().filter(|place| splits[**place] == Some(true)).count();
-                let family = &members[&families[*place]];
+            let own: BTreeSet<usize> = indices.iter().map(|index| families[*index]).collect();
+            let target = if own.len() < 2 { 0 } else { ((indices.len() + every / 2) / every.max(1)).max(1) };
+            indices.sort_by_key(|index| (self.rank(label, language, &format!("{group}/{}", rows[*index].1)), *index));
+            for index in &indices {
+                let held = indices.iter().filter(|index| splits[**index] == Some(true)).count();
+                let family = &members[&families[*index]];
                 // A family much larger than the remaining share is used for training.
                 let fits = held < target && held + family.len() <= target + every;
-                if splits[*place].is_none() {
+                if splits[*index].is_none() {
                     for member in family {
                         splits[*member] = Some(fits);
                     }
@@ -251,14 +254,14 @@ impl SplitPlanner {
         splits.into_iter().map(|side| side.unwrap_or(false)).collect()
     }
 
-    fn rank(&self, what: &str, language: Language, id: &str) -> u64 {
-        seeded(self.seed, &["instruct", "split", what, language.code(), id]).next_u64()
+    fn rank(&self, label: &str, language: Language, id: &str) -> u64 {
+        seeded(self.seed, &["instruct", "split", label, language.code(), id]).next_u64()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixtures::{all_rows, made, row};
+    use super::super::fixtures::{all_rows, role_output, row};
     use super::*;
     use crate::schema::Confidence;
     use crate::stages::instruct::params::Params;
@@ -281,7 +284,7 @@ mod tests {
         "quarry",
         "lantern",
         "widow",
-        "harvest",
+        "selected",
         "thimble",
         "gallows",
     ];
@@ -295,79 +298,84 @@ mod tests {
             let tail = if near && n % 2 == 1 { " now" } else { "" };
             row(role, n, &format!("{role}, did you ever {verb} a {again}{tail}?"), Confidence::High)
         });
-        made(role, rows.collect(), &THINGS)
+        role_output(role, rows.collect(), &THINGS)
     }
 
-    fn open() -> Params {
+    fn permissive() -> Params {
         Params { dedup_keep_ratio: 1.0, ..Params::default() }
     }
 
     #[test]
     fn appendix_g_the_split_by_instruction_is_4_to_1() {
-        let harvest = all_rows(&open(), vec![asked("ann", 20, false), asked("bo", 20, false)]);
+        let selected = all_rows(&permissive(), vec![asked("ann", 20, false), asked("bo", 20, false)]);
         let test =
-            |role: &str| harvest.specific.iter().filter(|row| row.role_id == role && row.split == Split::Test).count();
-        assert_eq!((harvest.specific.len(), test("ann"), test("bo")), (40, 4, 4));
+            |role: &str| selected.specific.iter().filter(|row| row.role_id == role && row.split == Split::Test).count();
+        assert_eq!((selected.specific.len(), test("ann"), test("bo")), (40, 4, 4));
         let held: BTreeSet<&str> =
-            harvest.general.iter().filter(|row| row.split == Split::Test).map(|row| row.question.as_str()).collect();
+            selected.general.iter().filter(|row| row.split == Split::Test).map(|row| row.question.as_str()).collect();
         assert_eq!(held.len(), 4);
-        assert!(harvest.general.iter().all(|row| held.contains(row.question.as_str()) == (row.split == Split::Test)));
+        assert!(selected.general.iter().all(|row| held.contains(row.question.as_str()) == (row.split == Split::Test)));
     }
 
     #[test]
     fn appendix_g_the_split_by_role_is_8_to_1() {
         let roles: Vec<String> = (0..18).map(|n| format!("role{n}")).collect();
         let made = || roles.iter().map(|role| asked(role, 4, false)).collect::<Vec<_>>();
-        let harvest = all_rows(&open(), made());
-        let held: BTreeSet<&str> = harvest
+        let selected = all_rows(&permissive(), made());
+        let held: BTreeSet<&str> = selected
             .roles
             .iter()
             .filter(|role| role.role_split == Split::Test)
             .map(|role| role.role_id.as_str())
             .collect();
         assert_eq!(held.len(), 2);
-        assert_eq!(harvest.tallies[&Language::En].held_out, 2);
+        assert_eq!(selected.tallies[&Language::En].held_out, 2);
         assert!(
-            harvest
+            selected
                 .specific
                 .iter()
                 .all(|row| (row.role_split == Some(Split::Test)) == held.contains(row.role_id.as_str()))
         );
         // Leak-free: the instructions in a held-out role's test split are not used for training.
         let of = |side| -> BTreeSet<&str> {
-            harvest.general.iter().filter(|row| row.role_split == Some(side)).map(|row| row.question.as_str()).collect()
+            selected
+                .general
+                .iter()
+                .filter(|row| row.role_split == Some(side))
+                .map(|row| row.question.as_str())
+                .collect()
         };
         assert!(of(Split::Train).is_disjoint(&of(Split::Test)));
-        let paper = Params { split: SplitRule::Paper, held_out_general: 7, ..open() };
-        let harvest = all_rows(&paper, made());
-        let shown = harvest.general.iter().filter(|row| row.role_split == Some(Split::Test)).count();
-        assert_eq!(shown, 14, "seven rows of each held-out role");
-        let by_role = harvest.tallies[&Language::En].by_role;
+        let paper = Params { split: SplitRule::Paper, held_out_general: 7, ..permissive() };
+        let selected = all_rows(&paper, made());
+        let role_test = selected.general.iter().filter(|row| row.role_split == Some(Split::Test)).count();
+        assert_eq!(role_test, 14, "seven rows of each held-out role");
+        let by_role = selected.tallies[&Language::En].by_role;
         assert!(by_role.alike >= 14 && (by_role.highest - 1.0).abs() < 1e-9, "the overlap is reported: {by_role:?}");
     }
 
     #[test]
     fn a_leak_free_split_divides_no_group_of_similar_questions() {
-        let params = Params { leak_similarity: crate::schema::ByLanguage { en: 0.6, zh: 0.5 }, ..open() };
-        let harvest = all_rows(&params, vec![asked("ann", 20, true)]);
-        let tally = harvest.tallies[&Language::En];
+        let params = Params { leak_similarity: crate::schema::ByLanguage { en: 0.6, zh: 0.5 }, ..permissive() };
+        let selected = all_rows(&params, vec![asked("ann", 20, true)]);
+        let tally = selected.tallies[&Language::En];
         assert_eq!((tally.specific.alike, tally.general.alike, tally.by_role.alike), (0, 0, 0));
         assert!(tally.specific.test > 0 && tally.specific.highest < params.leak_similarity.en, "{tally:?}");
         let side = |n: usize| {
             let id = format!("ann/description/0/{n}");
-            harvest.specific.iter().find(|row| row.id == id).map(|row| row.split)
+            selected.specific.iter().find(|row| row.id == id).map(|row| row.split)
         };
         assert!((0..10).all(|pair| side(2 * pair) == side(2 * pair + 1)), "near-duplicates are in the same split");
-        assert!(harvest.specific.iter().any(|row| row.split == Split::Test));
+        assert!(selected.specific.iter().any(|row| row.split == Split::Test));
     }
 
     #[test]
     fn the_papers_split_reports_its_overlap() {
         let params = Params { split: SplitRule::Paper, dedup_keep_ratio: 0.5, ..Params::default() };
-        let harvest = all_rows(&params, vec![asked("ann", 20, true)]);
-        let test = harvest.specific.iter().filter(|row| row.split == Split::Test).count() as u64;
-        assert_eq!(test, harvest.tallies[&Language::En].removed, "the removed questions are the test data");
-        assert!(harvest.tallies[&Language::En].specific.alike > 0, "they are similar to training data");
-        assert!(harvest.rejects.is_empty());
+        let selected = all_rows(&params, vec![asked("ann", 20, true)]);
+        let test = selected.specific.iter().filter(|row| row.split == Split::Test).count() as u64;
+        assert_eq!(test, selected.tallies[&Language::En].removed, "the removed questions are the test data");
+        assert!(selected.tallies[&Language::En].specific.alike > 0, "they are similar to training data");
+        assert!(selected.rejects.is_empty());
     }
 }

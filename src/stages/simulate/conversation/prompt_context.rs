@@ -217,10 +217,10 @@ impl<'a> PromptContext<'a> {
         }
     }
 
-    /// Calls `then` with the [`ReplyFormat`] for replies of a participant.
-    pub(crate) fn with_format<T>(&self, member: usize, then: impl FnOnce(ReplyFormat<'_>) -> T) -> T {
+    /// Calls `run` with the [`ReplyFormat`] for replies of a participant.
+    pub(crate) fn with_format<T>(&self, member: usize, run: impl FnOnce(ReplyFormat<'_>) -> T) -> T {
         self.scene_names(member).with_names(|speakers| {
-            then(ReplyFormat {
+            run(ReplyFormat {
                 language: self.language(),
                 speakers,
                 max_sentences: self.max_sentences,
@@ -332,21 +332,22 @@ mod tests {
     /// utterances of absent characters.
     #[test]
     fn no_original_dialogue_reaches_the_test_character_or_its_judge() {
-        for (language, said, other) in [
+        for (language, own_line, other) in [
             (Language::En, "The tide is at four, whoever asks.", "Nobody crosses for nothing."),
             (Language::Zh, "谁来问都一样，潮水四更才来。", "没有谁白过这条河。"),
         ] {
             let mut scene = scene(language, "home@0", &["Tess", "Ann", "Bob"]);
-            let line = |speaker: &str, said: &str| Utterance {
+            let line = |speaker: &str, own_line: &str| Utterance {
                 speaker: speaker.to_owned(),
-                speech: Some(said.to_owned()),
+                speech: Some(own_line.to_owned()),
                 ..scene.dialogue[0].clone()
             };
-            scene.dialogue = vec![line("Tess", said), line("Bob", other), line("Ann", "So.")];
+            scene.dialogue = vec![line("Tess", own_line), line("Bob", other), line("Ann", "So.")];
             scene.characters[1].profile.push(attribute("manner", &format!("“{other}”"), Visibility::Public));
             let mut tess = character(language);
-            tess.lines = vec![said.to_owned(), format!("(nods) {said}"), "Tess-line".to_owned(), other.to_owned()];
-            tess.profile.push(attribute("manner", &format!("Tess-manner. {said}"), Visibility::Private));
+            tess.lines =
+                vec![own_line.to_owned(), format!("(nods) {own_line}"), "Tess-line".to_owned(), other.to_owned()];
+            tess.profile.push(attribute("manner", &format!("Tess-manner. {own_line}"), Visibility::Private));
             let prompt_context = PromptContext::new(&scene, &tess, &Params { max_cast: 1, ..Params::default() });
             let prompt_context = prompt_context.expect("a scene character remains");
             let dimension = &crate::stages::select::dimensions(None).expect("the table is embedded and tested")[0];
@@ -359,7 +360,7 @@ mod tests {
                 serde_json::to_string(&prompt_context.direct(&[], &[0, 1], true, 3)).expect("asks serialize to JSON"),
             ];
             for ask in &asks {
-                assert!(!ask.contains(said) && !ask.contains(other), "{language}: {ask}");
+                assert!(!ask.contains(own_line) && !ask.contains(other), "{language}: {ask}");
             }
             assert!(asks[..2].iter().all(|ask| ask.contains("Tess-line") && ask.contains("Tess-manner")), "{asks:?}");
             assert!(

@@ -188,13 +188,13 @@ pub(crate) fn split_action(text: &str) -> (&str, &str) {
 /// neither.
 pub(crate) fn unquoted(text: &str) -> Option<&str> {
     [('“', '”'), ('"', '"'), ('「', '」'), ('『', '』')].into_iter().find_map(|(open, close)| {
-        let whole = text.strip_prefix(open).and_then(|text| text.strip_suffix(close));
-        let whole = whole.filter(|inner| !inner.contains(open) && !inner.contains(close));
+        let enclosed = text.strip_prefix(open).and_then(|text| text.strip_suffix(close));
+        let enclosed = enclosed.filter(|inner| !inner.contains(open) && !inner.contains(close));
         let alone = || {
             let marks = text.chars().filter(|c| *c == open || *c == close).count();
             (marks == 1).then(|| text.strip_prefix(open).or_else(|| text.strip_suffix(close))).flatten()
         };
-        whole.or_else(alone)
+        enclosed.or_else(alone)
     })
 }
 

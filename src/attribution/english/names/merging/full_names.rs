@@ -18,10 +18,10 @@ impl Merger<'_> {
                 continue;
             }
             let same = by_words.entry(words).or_default();
-            let twin = same.iter().copied().find(|&other| self.groups.agree(i, other));
+            let duplicate = same.iter().copied().find(|&other| self.groups.agree(i, other));
             same.push(i);
-            if let Some(twin) = twin {
-                self.groups.join(twin, i);
+            if let Some(duplicate) = duplicate {
+                self.groups.join(duplicate, i);
                 continue;
             }
             self.by_last.entry(words[words.len() - 1]).or_default().push(i);

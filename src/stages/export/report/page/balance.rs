@@ -39,9 +39,9 @@ struct BalanceCell {
 }
 
 /// Returns the codes of the dimensions in the order of their table; codes that are not in it come last.
-pub(super) fn dimension_codes(about: &CardMetadata, figures: &ReportStatistics) -> Vec<String> {
-    let mut codes: Vec<String> = about.dimensions.iter().map(|dimension| dimension.code.clone()).collect();
-    let known: BTreeSet<&String> = about.dimensions.iter().map(|dimension| &dimension.code).collect();
+pub(super) fn dimension_codes(metadata: &CardMetadata, figures: &ReportStatistics) -> Vec<String> {
+    let mut codes: Vec<String> = metadata.dimensions.iter().map(|dimension| dimension.code.clone()).collect();
+    let known: BTreeSet<&String> = metadata.dimensions.iter().map(|dimension| &dimension.code).collect();
     let found = figures.characters.values().flat_map(|own| own.samples.keys().chain(own.targets.keys()));
     let others: BTreeSet<&String> =
         found.chain(figures.dimensions.keys()).filter(|code| !known.contains(code)).collect();

@@ -10,11 +10,11 @@ use crate::stages::export::report::sanitize::line;
 
 #[derive(Debug, Serialize)]
 pub(super) struct CostRow {
-    what: String,
+    label: String,
     model: String,
     calls: u64,
     failed: u64,
-    reasks: u64,
+    schema_retries: u64,
     prompt: u64,
     cached: String,
     cacheable: String,
@@ -23,13 +23,13 @@ pub(super) struct CostRow {
 }
 
 impl CostRow {
-    pub(super) fn new(what: &str, charge: &AskCost) -> Self {
+    pub(super) fn new(label: &str, charge: &AskCost) -> Self {
         Self {
-            what: line(what, NAME),
+            label: line(label, NAME),
             model: line(&charge.model, NAME),
             calls: charge.calls,
             failed: charge.failed,
-            reasks: charge.reasks,
+            schema_retries: charge.schema_retries,
             prompt: charge.prompt,
             cached: percent(charge.cached, charge.prompt),
             cacheable: percent(charge.cacheable, charge.prompt),

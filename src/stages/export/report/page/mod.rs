@@ -94,11 +94,11 @@ struct DimensionName {
 
 impl<'a> Page<'a> {
     pub(super) fn new(report: &Report<'a>) -> Self {
-        let Report { about, figures, .. } = report;
-        let codes = dimension_codes(about, figures);
+        let Report { metadata, figures, .. } = report;
+        let codes = dimension_codes(metadata, figures);
         let every = |of: fn(&CharacterCounts) -> &BTreeMap<String, u64>| by_character(figures, &codes, of);
         let (sources, sources_more) = sources(figures);
-        let (left_out, left_out_more) = left_out(report.rejects, report.rights);
+        let (left_out, left_out_more) = left_out(report.rejects, report.quote_limits);
         let all: Scores = figures.dimensions.values().fold([0; 5], |sum, scores| plus(&sum, scores));
         let by_dimension: Vec<(String, Vec<u64>)> = codes
             .iter()
@@ -109,17 +109,17 @@ impl<'a> Page<'a> {
             figures.sources.iter().map(|(name, of)| (name.clone(), of.scores.to_vec())).take(BARS).collect();
         let any = |rows: &[(String, Vec<u64>)]| rows.iter().any(|(_, parts)| parts.iter().any(|count| *count > 0));
         Self {
-            name: line(report.params.pretty_name.as_deref().unwrap_or(&about.name), NAME),
+            name: line(report.params.pretty_name.as_deref().unwrap_or(&metadata.name), NAME),
             splits_table: splits_table(report.tables),
-            version: &about.version,
-            seed: about.seed,
+            version: &metadata.version,
+            seed: metadata.seed,
             languages: languages(report.tables).into_iter().collect(),
             tiles: tiles(report),
-            offline: offline(about).take(ROWS).collect(),
-            offline_more: offline(about).count().saturating_sub(ROWS),
+            offline: offline(metadata).take(ROWS).collect(),
+            offline_more: offline(metadata).count().saturating_sub(ROWS),
             steps: steps(report),
-            turns: turns(figures, about.sample),
-            questions: questions(&about.roles),
+            turns: turns(figures, metadata.sample_threshold),
+            questions: questions(&metadata.roles),
             left_out,
             left_out_more,
             dimensions_below_target: report
@@ -136,8 +136,8 @@ impl<'a> Page<'a> {
                 .map(|(code, lanes)| (line(code, NAME), *lanes))
                 .collect(),
             dimensions_without_samples_more: report.dimensions_without_samples.len().saturating_sub(ROWS),
-            dimensions_more: about.dimensions.len().saturating_sub(ROWS),
-            dimensions: about
+            dimensions_more: metadata.dimensions.len().saturating_sub(ROWS),
+            dimensions: metadata
                 .dimensions
                 .iter()
                 .take(ROWS)
@@ -172,30 +172,30 @@ impl<'a> Page<'a> {
             judges_more: figures.judges.len().saturating_sub(ROWS),
             judges: figures.judges.iter().take(ROWS).map(|(name, agreement)| Judge::new(name, agreement)).collect(),
             grounding: figures.languages.iter().filter_map(|(language, of)| Grounding::new(*language, of)).collect(),
-            stages: by_stage(&about.charges),
-            asks_more: about.charges.len().saturating_sub(ROWS),
-            asks: about.charges.iter().take(ROWS).map(|charge| CostRow::new(&charge.ask, charge)).collect(),
-            total: (!about.charges.is_empty()).then(|| CostRow::new("all", &AskCost::sum(&about.charges))),
-            token_plot: token_plot(&about.charges),
+            stages: by_stage(&metadata.charges),
+            asks_more: metadata.charges.len().saturating_sub(ROWS),
+            asks: metadata.charges.iter().take(ROWS).map(|charge| CostRow::new(&charge.ask, charge)).collect(),
+            total: (!metadata.charges.is_empty()).then(|| CostRow::new("all", &AskCost::sum(&metadata.charges))),
+            token_plot: token_plot(&metadata.charges),
             by_hand: ManualEdits::new(report),
             readings: report.readings,
-            parts_more: about.parts.len().saturating_sub(ROWS),
-            parts: about
+            parts_more: metadata.parts.len().saturating_sub(ROWS),
+            parts: metadata
                 .parts
                 .iter()
                 .take(ROWS)
                 .map(|part| (line(&part.part, NAME), line(&part.name, NAME), line(&part.model, NAME)))
                 .collect(),
-            books: about
+            books: metadata
                 .books
                 .iter()
                 .take(ROWS)
                 .map(|book| (line(&book.slug, NAME), line(&book.title, NAME), book.language.code()))
                 .collect(),
-            books_more: about.books.len().saturating_sub(ROWS),
-            keep_source: about.keep_source,
-            sample: about.sample,
-            tau: about.tau,
+            books_more: metadata.books.len().saturating_sub(ROWS),
+            keep_source: metadata.keep_source,
+            sample: metadata.sample_threshold,
+            tau: metadata.tau,
         }
     }
 }

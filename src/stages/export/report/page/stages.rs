@@ -35,7 +35,7 @@ pub(super) struct RejectRow {
 }
 
 pub(super) fn steps(report: &Report<'_>) -> Vec<StageRow> {
-    let Report { about, figures, .. } = report;
+    let Report { metadata, figures, .. } = report;
     let sum = |of: fn(&LanguageCounts) -> u64| figures.languages.values().map(of).sum::<u64>();
     let counted = |count: u64, word: &str| format!("{} {word}{}", thousands(count), if count == 1 { "" } else { "s" });
     let mut reasons: BTreeMap<&str, BTreeMap<&str, u64>> = BTreeMap::new();
@@ -51,7 +51,10 @@ pub(super) fn steps(report: &Report<'_>) -> Vec<StageRow> {
     };
     let samples: u64 = sum(|own| own.samples.values().sum());
     let mut steps = vec![
-        step("chunk", format!("{} of {}", counted(report.chunks, "chunk"), counted(about.books.len() as u64, "book"))),
+        step(
+            "chunk",
+            format!("{} of {}", counted(report.chunks, "chunk"), counted(metadata.books.len() as u64, "book")),
+        ),
         step("extract", counted(sum(|own| own.scenes), "scene")),
         step("synthesize", counted(sum(|own| own.characters), "test character")),
         step(
@@ -68,8 +71,8 @@ pub(super) fn steps(report: &Report<'_>) -> Vec<StageRow> {
         let verdicts = figures.judges.values().map(|agreement| agreement.turns).sum();
         steps.push(step("select", counted(verdicts, "further verdict")));
     }
-    if !about.roles.is_empty() {
-        let sum = |of: fn(&RoleTally) -> u64| about.roles.values().map(of).sum::<u64>();
+    if !metadata.roles.is_empty() {
+        let sum = |of: fn(&RoleTally) -> u64| metadata.roles.values().map(of).sum::<u64>();
         let rows = |config: &str| {
             report.tables.iter().filter(|table| table.config == config).map(|table| table.rows as u64).sum::<u64>()
         };
@@ -110,13 +113,13 @@ pub(super) fn questions(roles: &BTreeMap<Language, RoleTally>) -> Option<String>
 }
 
 /// Counts rejects by stage and reason, each with its first entry.
-pub(super) fn left_out(rejects: &[Reject], rights: &QuoteLimits) -> (Vec<RejectRow>, usize) {
+pub(super) fn left_out(rejects: &[Reject], quote_limits: &QuoteLimits) -> (Vec<RejectRow>, usize) {
     let mut reasons: BTreeMap<(&str, &str), (u64, &Reject)> = BTreeMap::new();
     for reject in rejects {
         reasons.entry((reject.stage.name(), reject.reason.name())).or_insert((0, reject)).0 += 1;
     }
     let more = reasons.len().saturating_sub(ROWS);
-    let mut room = DisplayBudget::new(DETAILS, rights).each(DETAIL);
+    let mut room = DisplayBudget::new(DETAILS, quote_limits).each(DETAIL);
     let rows = reasons.into_iter().take(ROWS).map(|((stage, reason), (count, first))| RejectRow {
         stage: line(stage, NAME),
         reason: line(reason, NAME),

@@ -18,7 +18,7 @@ pub(super) struct SummaryTile {
 }
 
 pub(super) fn tiles(report: &Report<'_>) -> Vec<SummaryTile> {
-    let Report { about, figures, .. } = report;
+    let Report { metadata, figures, .. } = report;
     let rows = |config: &str| {
         report.tables.iter().filter(|table| table.config == config).map(|table| table.rows as u64).sum::<u64>()
     };
@@ -35,14 +35,14 @@ pub(super) fn tiles(report: &Report<'_>) -> Vec<SummaryTile> {
         tile(sum(|own| own.turns), "judged turns", by_language(|own| own.turns)),
         tile(rows("characters"), "test characters", by_language(|own| own.characters)),
         tile(rows("scenes"), "scenes", by_language(|own| own.scenes)),
-        tile(about.books.len() as u64, "books", format!("{} chunks", thousands(report.chunks))),
+        tile(metadata.books.len() as u64, "books", format!("{} chunks", thousands(report.chunks))),
     ];
     if rows("roles") > 0 {
         let note =
             format!("{} specific, {} general rows", thousands(rows("role_specific")), thousands(rows("role_general")));
         tiles.push(tile(rows("roles"), "roles", note));
     }
-    let all = AskCost::sum(&about.charges);
+    let all = AskCost::sum(&metadata.charges);
     tiles.push(tile(
         all.calls,
         "calls",
@@ -64,7 +64,7 @@ pub(super) fn tiles(report: &Report<'_>) -> Vec<SummaryTile> {
 }
 
 /// Returns the parts of the cast that the offline engine fills.
-pub(super) fn offline(about: &CardMetadata) -> impl Iterator<Item = String> {
-    let offline = about.parts.iter().filter(|part| part.model.starts_with("offline:"));
+pub(super) fn offline(metadata: &CardMetadata) -> impl Iterator<Item = String> {
+    let offline = metadata.parts.iter().filter(|part| part.model.starts_with("offline:"));
     offline.map(|part| format!("{} ({})", line(&part.part, NAME), line(&part.model, NAME)))
 }
