@@ -147,7 +147,7 @@ fn line_ends_change_only_offsets() {
     }
 }
 
-/// Returns a shipped book and its alias file as the program writes it.
+/// Returns an included book and its alias file as the program writes it.
 fn shipped(book: &str) -> (String, Language, bool, Aliases) {
     let language = if book.contains("wen") { Language::Zh } else { Language::En };
     let script = book.ends_with(".fountain");

@@ -1,4 +1,4 @@
-//! The whole road through the program: the same bytes twice, after any interruption, and from the journal alone.
+//! Whole builds: the same bytes again, after any interruption, and from the journal alone.
 
 use serde_json::Value;
 
@@ -30,7 +30,7 @@ fn a_run_resumes_from_any_part_of_the_journal() {
     let run = TestRun::new();
     run.build(&[], 0);
     let (tables, journal) = (run.tables(), std::fs::read(run.journal()).expect("a journal"));
-    // A kill leaves any prefix, a torn line at its end among them.
+    // A kill leaves any prefix of the journal, possibly with an incomplete last line.
     for tenth in [0, 1, 3, 5, 8, 9] {
         let cut = journal.len() * tenth / 10 + 7 * tenth;
         std::fs::write(run.journal(), &journal[..cut.min(journal.len())]).expect("a shorter journal");
@@ -74,12 +74,13 @@ fn an_added_source_does_not_change_other_lanes() {
     let run = TestRun::new();
     run.build(&[], 0);
     let rows = |run: &TestRun| -> Vec<String> {
-        // The journal keeps every answer by its draw; the lanes of the first source must not have drawn anew.
+        // The journal has every answer with its draw; the lanes of the first source must not draw again.
         std::fs::read_to_string(run.journal()).expect("a journal").lines().map(str::to_owned).collect()
     };
     let before = rows(&run);
     let more = run.build(&["--set", "cast.sources=[\"vivid\", \"reader\"]"], 0);
     let after = rows(&run);
+    assert!(after.len() > before.len());
     assert_eq!(after[..before.len()], before[..]);
     assert_eq!(
         more["calls"]["journal"].as_u64(),
@@ -103,7 +104,7 @@ fn a_limited_run_is_small_and_its_calls_are_reused() {
     assert_eq!(left["rows"]["conversations"]["test"].as_u64(), characters, "one for each lane: {left}");
     let manifest = std::fs::read_to_string(look.path().join("outputs/small/manifest.json")).expect("a manifest");
     assert!(manifest.contains("\"limit\": 1,"), "{manifest}");
-    // What was read and made up is asked in the same words by a run without the limit.
+    // A run without the limit sends the same requests for extraction and synthesis.
     let run = small_chunks();
     let stage = |arguments: &[&str]| -> Value {
         let output = run.run(&[&["synthesize", "small.toml", "--json", "--quiet"], arguments].concat());
@@ -113,7 +114,7 @@ fn a_limited_run_is_small_and_its_calls_are_reused() {
     let (first, rest) = (stage(&["--limit", "1"]), stage(&[]));
     assert!(made(&first) > 4 && made(&rest) > made(&first), "{first} {rest}");
     assert_eq!(rest["calls"]["journal"].as_u64(), Some(made(&first)), "{rest}");
-    // And what the look left behind changes nothing of the whole.
+    // The limited run does not change the result of a full run in the same folder.
     let whole = look.build(&[], 0);
     assert_eq!(whole["calls"]["journal"].as_u64(), Some(made(&left)), "{whole}");
     run.build(&[], 0);
@@ -143,7 +144,7 @@ fn a_run_reads_only_the_selected_chapters() {
         some.iter().filter_map(|scene| scene["chapter"].as_str()).collect();
     let of = |number: &str| chapters.iter().any(|chapter| chapter.starts_with(number));
     assert!(of("第二回") && of("第三回") && of("第七回") && chapters.len() == 3, "{chapters:?}");
-    // No scene runs over what was left out.
+    // No scene spans an unselected chapter.
     let text = std::fs::read_to_string(&path).expect("shipped");
     let points = |until: &str| text[..text.find(&format!("\n{until}")).expect(until)].chars().count() as u64 + 1;
     let (first, second) = ((points("第二回"), points("第四回")), (points("第七回"), points("第八回")));
@@ -182,7 +183,7 @@ fn no_row_quotes_more_of_a_book_than_allowed() {
     assert_eq!(
         (&left["calls"]["made"], &left["rows"]),
         (&Value::from(0), &whole["rows"]),
-        "the same rows, for nothing"
+        "the same rows without calls"
     );
     let dataset = run.path().join("outputs/small/dataset");
     let card = std::fs::read_to_string(dataset.join("README.md")).expect("a card");

@@ -1,4 +1,4 @@
-//! Established test characters end to end: an unknown novel in, its two main characters out; cards in and out.
+//! Established test characters end to end: main characters of a novel, import and export of cards.
 
 use std::path::Path;
 
@@ -7,137 +7,11 @@ use serde_json::{Value, json};
 
 use crate::support::TestRun;
 
-const ENGLISH: &str = "THE LAMP AT SKERRY
+const ENGLISH: &str = include_str!("../fixtures/skerry.txt");
 
-Chapter 1
+const CHINESE: &str = include_str!("../fixtures/ferry_crossing.txt");
 
-Mara Quill had kept the lamp at Skerry for eleven years. She was a tall woman of forty with salt in her hair, and she counted \
-every step of the stair aloud. In the first week of March the supply boat brought a stranger, Tobias Fenn, a thin young man in a \
-grey coat who had never been to sea.
-
-“You are late,” said Mara. “The oil should have been here on Monday.”
-
-“The oil is not coming,” said Tobias. “I am to tell you that the lamp will be put out in May.”
-
-“Put out?” asked Mara. “By whom?”
-
-“By the Board,” said Tobias. “I have the letter in my coat.”
-
-Mara looked at the letter for a long time. She did not open it.
-
-“Then you had better come up,” said Mara. “It is a hundred and nine steps, and the ninth is loose.”
-
-“I would rather stay down here,” said Tobias. “I do not like high places.”
-
-“Nobody who keeps a lamp likes them,” said Mara. “We only like what can be seen from there.”
-
-Chapter 2
-
-Tobias Fenn slept badly. He was afraid of the stair and more afraid of saying so. In the morning he found Mara Quill at the \
-stove, where she was mending a net with a bone needle.
-
-“How many ships pass in a night?” asked Tobias.
-
-“Seven in winter,” said Mara. “In summer I stop counting at twenty.”
-
-“The Board believes that there are none,” said Tobias. “It says so in the letter.”
-
-“The Board has never been here at night,” said Mara. “You have. What did you see?”
-
-“I saw four lights,” said Tobias. “One of them was very near the rocks.”
-
-“That was old Pell,” said Mara. “He comes close to save himself an hour. Without the lamp he would come closer.”
-
-Tobias put the letter on the table. His hands were cold, and he kept them under his coat.
-
-“Could I write to them?” asked Tobias. “I could count the ships for a week and send the sum.”
-
-“You could,” said Mara. “But the only place to count from is the top.”
-
-Chapter 3
-
-On Sunday the wind went round to the north. Tobias Fenn climbed the stair with his eyes shut, and Mara Quill walked behind him \
-and called the steps.
-
-“That is the ninth,” said Mara. “Put your foot at the side of it.”
-
-“I can hear the sea,” said Tobias. “I did not know that it was so loud up here.”
-
-“You may open your eyes now,” said Mara. “There is a rail in front of you, and I have tried it.”
-
-“I can see nine lights,” said Tobias. “Nine, and it is not yet midnight.”
-
-“Write it down,” said Mara. “Write the hour beside it, and then write that you were afraid and looked all the same.”
-
-“Will they believe me?” asked Tobias.
-
-“They will believe a sum,” said Mara. “They always have. Ask for the oil while you are at it.”
-";
-
-const CHINESE: &str = "渡口记
-
-第一章
-
-阿满在青石渡撑了十二年船。她四十来岁，脸晒得黑，说话从不超过十个字。那年三月，县里来了一个书办，名叫许存义，瘦高个子，穿一件灰布长衫，一辈子没有坐过船。
-
-阿满说道：“你来迟了。桐油该初一就到的。”
-
-许存义说道：“桐油不来了。县里要在五月封了这个渡口。”
-
-阿满问道：“封渡口？谁的主意？”
-
-许存义说道：“是县里的公文，就在我怀里揣着。”
-
-阿满看了看那张公文，看了很久，没有接。
-
-阿满说道：“那你先上船。第三块板是松的，别踩。”
-
-许存义说道：“我还是在岸上等罢，我怕水。”
-
-阿满说道：“撑船的没有不怕水的。怕，才看得清。”
-
-第二章
-
-许存义一夜没有睡好。他怕船，更怕人家知道他怕。天亮的时候，他看见阿满坐在灶前补网，手里捏着一根骨针。
-
-许存义问道：“一天有多少人过渡？”
-
-阿满说道：“冬天七八个。夏天我数到二十就不数了。”
-
-许存义说道：“公文上写的是没有人过渡。”
-
-阿满说道：“写公文的人没有来过。你来了，你看见几个？”
-
-许存义说道：“我看见四个，有一个还背着孩子。”
-
-阿满说道：“那是后山的周家。没有渡口，她要多走四十里。”
-
-许存义把公文放在桌上，手是凉的，一直缩在袖子里。
-
-许存义问道：“我替你们数七天，写一张单子递上去，行不行？”
-
-阿满说道：“行。可是要数，就得坐在船上数。”
-
-第三章
-
-到了初九，刮起北风。许存义闭着眼睛上了船，阿满在后头一步一步地喊。
-
-阿满说道：“这是第三块板，脚往边上放。”
-
-许存义说道：“我听见水响了，原来船上这样响。”
-
-阿满说道：“睁眼罢。前头有根绳子，我试过，结实。”
-
-许存义说道：“我数到九个了，天还没有黑。”
-
-阿满说道：“写下来。再写上你怕，可是你看了。”
-
-许存义问道：“他们会信么？”
-
-阿满说道：“数目他们总是信的。顺便把桐油也要来。”
-";
-
-/// Makes a run over one novel, whose pipeline file says no more of its characters than where they come from.
+/// Makes a run over one novel. The pipeline file names only the sources of its characters.
 fn run(book: &str, text: &str, established: &str) -> TestRun {
     let run = TestRun::new();
     std::fs::write(run.path().join(book), text).expect("a book");
@@ -198,11 +72,11 @@ fn the_two_main_characters_of_a_novel_play() {
         }
         let one = self::cards(&run, &[alias]);
         assert!(one.len() == 1 && one[0]["spec"] == "chara_card_v3", "{one:?}");
-        // And again to the same bytes, from the journal alone.
+        // A replay writes the same bytes.
         let tables = run.tables();
         run.build(&["--replay"], 0);
         assert_eq!(run.tables(), tables);
-        // Who says no has no scene to play in, and is told what to do.
+        // Without its own book a lane has no scene, and the reject says what to do.
         let output = run.run(&["build", "small.toml", "--quiet", "--set", "simulate.own_book=false"]);
         assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
         let rejects = rejects(&run, "simulate");
@@ -210,7 +84,7 @@ fn the_two_main_characters_of_a_novel_play() {
         assert!(rejects.iter().all(|reject| {
             reject["reason"] == "no_scene" && reject["detail"].as_str().expect("a text").contains("own_book = true")
         }));
-        // A first look takes one.
+        // A limited run takes one character.
         let left = run.build(&["--limit", "1"], 0);
         assert_eq!(left["rows"]["characters"]["train"], 1, "{left}");
     }
@@ -228,7 +102,7 @@ fn character_files_and_the_pool_combine_without_duplicates() {
     std::fs::write(run.path().join("stranger.json"), stranger.to_string()).expect("a file");
     let output = run.run(&["synthesize", "small.toml", "--json", "--quiet"]);
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-    // A card names no book, so that its Mara is another one.
+    // A card names no book, so its Mara is another character.
     assert!(rejects(&run, "synthesize").is_empty());
     let own = json!({"name": "Mara Quill", "language": "en", "book": "skerry", "profile":
         [{"key": "persona", "value": "Counts.", "visibility": "public"}]});
@@ -266,7 +140,7 @@ fn a_card_is_imported_and_exported() {
     for (key, value) in card["data"].as_object().expect("a table") {
         assert_eq!(&out["data"][key], value);
     }
-    // The same card behind the pixels of a picture; where both forms stand, the newer one counts.
+    // The same card after the pixels of a picture; if both versions are present, the newer one is used.
     let chunk = |kind: &[u8], data: &[u8]| {
         let body = [kind, data].concat();
         let length = u32::try_from(data.len()).expect("short").to_be_bytes();
@@ -299,7 +173,7 @@ fn a_card_is_imported_and_exported() {
     let path = run.path().join("cards/mara.json");
     let read = |path: &Path| serde_json::from_slice::<Value>(&std::fs::read(path).expect("a card")).expect("JSON");
     assert_eq!(&read(&path), out);
-    assert_eq!(write(&[]).status.code(), Some(0), "the same again changes nothing");
+    assert_eq!(write(&[]).status.code(), Some(0), "repeating the command changes nothing");
     std::fs::write(&path, "{}").expect("an edit");
     let refused = write(&[]);
     let errors = String::from_utf8_lossy(&refused.stderr).into_owned();
@@ -331,7 +205,7 @@ fn an_invalid_character_file_is_reported_with_its_position() {
             assert!(errors.contains(told), "`{told}` in {errors}");
         }
     }
-    // A pipeline file that names them says so before it runs.
+    // A pipeline file that names them is rejected before it runs.
     let output = run.run(&["build", "small.toml", "--set", "synthesize.established=[\"*.png\", \"bad.json\"]"]);
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2), "{errors}");
@@ -358,14 +232,14 @@ fn test_characters_of_a_run_are_exported_as_cards_and_imported_again() {
     for card in &made_up {
         let file = own(card);
         assert!(file["worldview"].is_string() && file["profile"].as_array().is_some_and(|one| one.len() > 2), "{file}");
-        // By name and by id, and to nobody else.
+        // By name and by id.
         let name = card["data"]["name"].as_str().expect("a name");
         assert_eq!(from_run(&[name]), [(*card).clone()]);
     }
     assert_eq!(from_run(&["--all"]), all);
     let languages: Vec<Value> = made_up.iter().map(|card| own(card)["language"].clone()).collect();
     assert!(languages.contains(&json!("en")) && languages.contains(&json!("zh")), "{languages:?}");
-    // Another run takes them as its established ones, and its cards are the same.
+    // Another run uses them as established characters, and exports the same cards.
     let written = run.run(&["character", "export", "--pool", "outputs/small", "--out", "cards"]);
     assert_eq!(written.status.code(), Some(0), "{}", String::from_utf8_lossy(&written.stderr));
     let sets = ["synthesize.established=[\"cards\"]", "synthesize.count={ en = 0, zh = 0 }"];
@@ -379,7 +253,7 @@ fn test_characters_of_a_run_are_exported_as_cards_and_imported_again() {
     let errors = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(refused.status.code() == Some(2) && errors.contains("no test character named"), "{errors}");
     assert!(errors.contains(&format!("did you mean `{name}`?")), "{errors}");
-    // Of a pool, everybody is more than the two main ones of each book.
+    // A pool has more characters than the two main ones of each book.
     let (main, everybody) = (cards(&run, &[]), cards(&run, &["--all"]));
     assert!(everybody.len() > main.len() && main.iter().all(|card| everybody.contains(card)), "{}", everybody.len());
 }
@@ -408,7 +282,7 @@ fn pictures_without_a_card_are_skipped_with_a_note() {
     let checked = run.run(&["check", "small.toml"]);
     let text = String::from_utf8_lossy(&checked.stdout).into_owned();
     assert!(checked.status.code() == Some(0) && text.contains("note: no character card in `people/ivo.png`"), "{text}");
-    // What is named by itself is meant, and what is broken is no portrait.
+    // A picture that is named explicitly is an error, and so is a damaged card.
     for established in ["[\"people\", \"people/ivo.png\"]", "[\"people/*.json\", \"people/*.png\"]"] {
         let (code, errors) = synthesized(established);
         assert!(code == Some(2) && errors.contains("contains no character card"), "{established}: {errors}");

@@ -1,5 +1,5 @@
-//! Group chats on the whole road: the same rows at any concurrency and beside further lanes, one's own dimensions, a judge with
-//! a bias, a director who cannot spell, and what a sample costs.
+//! Group chats end to end: the same rows at any concurrency and with more lanes, custom dimensions, a biased judge, a director
+//! that misspells names, and the cost of a sample.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Scripted, ScriptedServer, TestRun};
 
-/// Makes a run whose chats are played by a server, but for the source and what reads books.
+/// Makes a run with a server for director, scene characters, base and judge; the rest is offline.
 pub(crate) fn served(url: &str) -> TestRun {
     let run = TestRun::new();
     run.change("[cast]", "[models.served]\nprovider = \"openai\"\nmodel = \"m\"\nmax_tries = 1\n\n[cast]");
@@ -22,21 +22,21 @@ pub(crate) fn served(url: &str) -> TestRun {
     run
 }
 
-/// A number below `sides` that a request settles, whenever it comes.
+/// Returns a number below `sides` that depends only on the request.
 pub(crate) fn lot(body: &Value, sides: usize) -> usize {
     let hash = blake3::hash(body.to_string().as_bytes());
     let (bytes, _) = hash.as_bytes().split_first_chunk::<4>().expect("it has 32 bytes");
     u32::from_le_bytes(*bytes) as usize % sides
 }
 
-/// Which keys an answer is to have, and what each may be.
+/// Returns the values that a key of the answer's schema allows, if the schema has the key.
 pub(crate) fn asked(body: &Value, key: &str) -> Option<Vec<Value>> {
     let schema = &body["response_format"]["json_schema"]["schema"]["properties"];
     let property = schema.get(key)?;
     Some(property["enum"].as_array().cloned().unwrap_or_default())
 }
 
-/// Answers as somebody who keeps to what is asked; `judge` gives the dimension and σ out of the dimensions' codes.
+/// Answers a request according to its schema; `judge` returns the dimension and σ, given the codes of the dimensions.
 pub(crate) fn answer(body: &Value, judge: impl Fn(&Value, &[Value]) -> (Value, u8)) -> Scripted {
     let zh = body["messages"].to_string().matches('。').count() > 3;
     let answer = if let Some(next) = asked(body, "next") {
@@ -70,7 +70,7 @@ pub(crate) fn texts(frame: &DataFrame, column: &str) -> Vec<Option<String>> {
     texts.iter().map(|text| text.map(str::to_owned)).collect()
 }
 
-/// Fails when a row of a table is not in another one as it is.
+/// Panics unless every row of a table is in another one unchanged.
 pub(crate) fn expect_rows(before: &DataFrame, after: &DataFrame) {
     let ids = texts(after, "id");
     for (row, id) in texts(before, "id").into_iter().enumerate() {
@@ -128,7 +128,7 @@ fn added_books_and_characters_do_not_change_other_lanes() {
     }
 }
 
-/// With counts of a character its sources share τ and take turns.
+/// With `balance_scope = "character"` the sources of a character share τ and take turns.
 #[test]
 fn sources_of_a_character_can_share_counts() {
     let run = TestRun::new();
@@ -186,7 +186,7 @@ fn sources_of_a_character_can_share_counts() {
     }
 }
 
-/// Who is left out is told and made anew in a further world; nobody else is another for it.
+/// A rejected character is listed and replaced by one from another world; the others do not change.
 #[test]
 fn a_rejected_synthesized_character_is_replaced() {
     let run = TestRun::new();
@@ -218,10 +218,10 @@ fn a_rejected_synthesized_character_is_replaced() {
         })
         .collect();
     let after = made_up(&given);
-    assert_eq!(after.len(), 5, "as many as were asked for");
+    assert_eq!(after.len(), 5, "the requested number");
     assert!(after.iter().all(|character| taken.iter().all(|name| character["name"] != name.as_str())), "{after:?}");
     let stay = before.iter().filter(|character| after.contains(character)).count();
-    assert_eq!(stay, 3, "the others are as they were");
+    assert_eq!(stay, 3, "the others are unchanged");
     let rejects = std::fs::read_to_string(run.path().join("outputs/small/rejected/synthesize.jsonl")).expect("rejects");
     for name in &taken {
         assert!(
@@ -256,7 +256,8 @@ async fn a_sixth_dimension_can_be_defined_in_a_file() {
     };
     assert!(targets.iter().any(|target| target == "HU"), "{left}");
     let samples = table(&run, "samples", "test");
-    assert!(texts(&samples, "dimension").iter().all(|dimension| dimension.as_deref() == Some("HU")), "{left}");
+    let dimensions = texts(&samples, "dimension");
+    assert!(!dimensions.is_empty() && dimensions.iter().all(|code| code.as_deref() == Some("HU")), "{left}");
     for (language, strategy, criteria) in [
         ("en", "Answer with a joke of your own vein.", "Is the joke in the character's own vein?"),
         ("zh", "用你自己的脾性打趣一句。", "玩笑是否合乎人物的脾性？"),
@@ -274,7 +275,7 @@ async fn a_sixth_dimension_can_be_defined_in_a_file() {
     assert!(card.contains("| HU | Humour | 幽默 |"), "{card}");
 }
 
-/// Whatever the source says, the base is better where context is what counts.
+/// The judge always prefers the base in the dimension CR.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn lanes_with_a_biased_judge_end_and_report_missing_samples() {
     let judge = |body: &Value, codes: &[Value]| {
@@ -319,7 +320,7 @@ async fn lanes_with_a_biased_judge_end_and_report_missing_samples() {
     let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     assert!(text.contains("lanes that ended before τ, by dimension: 2 CR\n"), "{text}");
 
-    // Where targets are what counts, every lane comes to its end, and says what it brought nothing of.
+    // If targets are counted, every lane ends, and reports the dimensions without samples.
     let sets = ["--set", "simulate.tau=3", "--set", "simulate.max_conversations=16"];
     let left = run.build(&[&sets[..], &only_english[..]].concat(), 0);
     assert_eq!(
@@ -344,16 +345,16 @@ async fn misspelt_speaker_names_do_not_stop_a_conversation() {
         let name = names[lot(body, names.len())];
         let next_up = match lot(&json!([body]), 4) {
             0 => format!("**{}**.", name.to_uppercase()),
-            // Nobody, however often it is asked.
+            // An unknown name, on every request.
             1 => "the one over there".to_owned(),
-            // The end before it is earned.
+            // An end that is not allowed yet.
             2 if names.len() == next.len() => "END".to_owned(),
             _ => name.to_owned(),
         };
         Some(Scripted::content(&json!({"reason": "so", "next": next_up}).to_string()))
     };
     let judge = |body: &Value, codes: &[Value]| (codes[lot(body, codes.len())].clone(), 2);
-    // Now and then somebody goes on to speak for others.
+    // Some replies also speak for others.
     let speaker = |body: &Value| {
         (body.get("response_format").is_none() && lot(&json!([body]), 5) == 0)
             .then(|| Scripted::content("(nods) I thought of it.\nNarrator: It rained all night."))
@@ -362,7 +363,7 @@ async fn misspelt_speaker_names_do_not_stop_a_conversation() {
         Arc::new(move |body: &Value| director(body).or_else(|| speaker(body)).unwrap_or_else(|| answer(body, judge)));
     let server = ScriptedServer::ruled(move |_, body| rule(body)).await;
     let run = served(&server.url());
-    // Calls without an answer are told; nothing is missing for them.
+    // Calls without a usable answer are reported; nothing is missing.
     let left = run.build(&[], 0);
     assert!(left["calls"]["failed"].as_u64() > Some(0), "{left}");
     let conversations = table(&run, "conversations", "test");
@@ -377,13 +378,16 @@ async fn misspelt_speaker_names_do_not_stop_a_conversation() {
         *counted.entry(fault).or_default() += 1;
     }
     assert_eq!(left["turn_faults"], json!(counted));
-    assert!(server.bodies().iter().all(|body| !body.to_string().contains("It rained")), "nobody hears what was cut");
+    assert!(
+        server.bodies().iter().all(|body| !body.to_string().contains("It rained")),
+        "no prompt contains text that was cut"
+    );
     let rejects = std::fs::read_to_string(run.path().join("outputs/small/rejected/simulate.jsonl")).expect("rejects");
     assert!(rejects.contains("/director\"") && rejects.contains("drawn at random"), "{rejects}");
-    assert!(table(&run, "samples", "test").height() > 0, "conversations go on, and are kept");
+    assert!(table(&run, "samples", "test").height() > 0, "conversations continue and are kept");
     let tables = run.tables();
     run.build(&["--replay"], 0);
-    assert_eq!(run.tables(), tables, "a lot is drawn the same way each time");
+    assert_eq!(run.tables(), tables, "random choices are reproducible");
 }
 
 #[test]
@@ -402,7 +406,7 @@ fn most_prompt_tokens_of_a_long_conversation_are_cacheable() {
         let tokens = |key: &str| ask["tokens"][key].as_u64().expect("a count");
         assert!(tokens("cacheable") * 10 >= tokens("prompt") * 7, "{ask}");
     }
-    // What a sample takes stands in the report and in the manifest.
+    // The cost per sample is in the summary and in the manifest.
     let samples = left["rows"]["samples"]["test"].as_u64().expect("samples");
     let calls: u64 = asks.iter().filter(plays).map(|ask| ask["calls"]["made"].as_u64().expect("a count")).sum();
     let each = |sum: u64| {

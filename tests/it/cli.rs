@@ -416,7 +416,7 @@ fn a_key_in_dot_env_is_never_printed() {
     let told = project.transcript(&["build", "mine.toml"]);
     assert!(told.contains("OPENAI_BASE_URL is not an HTTP URL"), "the file is read: {told}");
     assert!(!told.contains("sk-very-secret"), "{told}");
-    // A variable of the environment wins over one of the file.
+    // Environment variables take precedence over the file.
     let mut command = project.command(&["build", "mine.toml"]);
     let output = command.env("OPENAI_BASE_URL", "also-none:1").env("OPENAI_MODEL", "m").output().expect("runs");
     assert_eq!(output.status.code(), Some(2));
@@ -595,7 +595,7 @@ fn control_characters_are_escaped() {
         assert!(told.contains(r"\u{1b}[2J"), "{told}");
     }
     let told = project.transcript(&["chunk", "a\u{1b}[2J.jsonl"]);
-    // Readers drop most of it; what they leave, such as a mark that turns the writing, is escaped.
+    // Readers drop most control characters; the rest, such as direction marks, is escaped.
     assert!(told.contains(r"[31mRain") && told.contains(r"2J\u{202e}B."), "{told}");
     let told = project.transcript(&["chunk", "a\u{1b}[2J.jsonl", "--chapters"]);
     assert!(told.contains(r"Chapter 1. \u{1b}]0;x\u{7}"), "{told}");

@@ -1,4 +1,4 @@
-//! A data set that is there: divided anew, checked, and found out where somebody has changed it.
+//! Operations on a finished data set: `split`, `export --format`, and the findings of `check` after changes.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use crate::support::{TestRun, program};
 
-/// Copies a run that was built once for all tests here.
+/// Copies a run that is built once for all tests of this file.
 fn copied() -> TempDir {
     static BUILT: OnceLock<TestRun> = OnceLock::new();
     let built = BUILT.get_or_init(|| {
@@ -45,7 +45,7 @@ fn dramaturg(folder: &TempDir, arguments: &[&str]) -> Output {
     program(folder.path(), arguments).output().expect("the program starts")
 }
 
-/// Splits and returns what `--json` says.
+/// Splits and returns the `--json` output.
 fn split(folder: &TempDir, arguments: &[&str]) -> Value {
     let output = dramaturg(folder, &[&["split", "run", "--json"], arguments].concat());
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
@@ -65,7 +65,7 @@ fn check(folder: &TempDir, path: &str) -> Vec<Value> {
     findings
 }
 
-/// Says which checks have findings.
+/// Returns the checks that have findings.
 fn checks(findings: &[Value]) -> BTreeSet<&str> {
     findings.iter().map(|finding| finding["check"].as_str().unwrap()).collect()
 }
@@ -86,7 +86,7 @@ fn write(path: &Path, mut frame: DataFrame) {
     ParquetWriter::new(File::create(path).unwrap()).finish(&mut frame).unwrap();
 }
 
-/// Changes one value of a column of texts in the first row for which `of` returns another.
+/// Changes one value of a text column, in the first row for which `of` returns a new value.
 fn change(path: &Path, column: &str, of: impl Fn(&DataFrame, usize) -> Option<String>) -> usize {
     let mut frame = read(path);
     let mut values: Vec<Option<String>> =
@@ -102,7 +102,7 @@ fn text(frame: &DataFrame, column: &str, row: usize) -> String {
     frame.column(column).unwrap().str().unwrap().get(row).unwrap_or_default().to_owned()
 }
 
-/// Leaves the data set alone, so that nothing but its tables tells of it.
+/// Moves the data set out of its run, without the manifest.
 fn without_manifest(folder: &TempDir) {
     fs::rename(folder.path().join("run/dataset"), folder.path().join("alone")).unwrap();
 }
@@ -125,7 +125,7 @@ fn files(dataset: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 fn splitting_again_writes_the_same_bytes() {
     let folder = copied();
     let dataset = folder.path().join("run/dataset");
-    assert_eq!(check(&folder, "run"), Vec::<Value>::new(), "a data set as it was built");
+    assert_eq!(check(&folder, "run"), Vec::<Value>::new(), "a built data set is valid");
     let before = read(&table(&folder, "samples", "test"));
     let told = split(&folder, &["--test", "0.3", "--dev", "0.2"]);
     assert_eq!(told["written"], true);
@@ -138,17 +138,17 @@ fn splitting_again_writes_the_same_bytes() {
         .collect();
     assert_eq!(names, ["dev", "test", "train"].map(|split| format!("{split}-00000-of-00001.parquet")));
     assert_eq!(check(&folder, "run"), Vec::<Value>::new());
-    // Every row is somewhere, as it was.
+    // Every row is in one of the splits, unchanged.
     let mut all = read(&table(&folder, "samples", "dev"));
     for split in ["test", "train"] {
         all.vstack_mut(&read(&table(&folder, "samples", split))).unwrap();
     }
     let sorted = all.sort(["id"], SortMultipleOptions::default()).unwrap();
     assert!(sorted.equals_missing(&before), "{} of {}", sorted.height(), before.height());
-    // Another division and back again, and once on one thread.
+    // Another split and back again, once on a single thread.
     split(&folder, &["--test", "0.5", "--by", "book", "--seed", "3"]);
     assert_ne!(files(&dataset), first);
-    assert_eq!(check(&folder, "run"), Vec::<Value>::new(), "what was set aside leaks nothing");
+    assert_eq!(check(&folder, "run"), Vec::<Value>::new(), "unused rows leak nothing");
     split(&folder, &["--test", "0.3", "--dev", "0.2"]);
     assert!(files(&dataset) == first, "the same seed, the same bytes");
     let one = ["split", "run", "--test", "0.3", "--dev", "0.2", "--out", "beside", "--quiet"];
@@ -158,7 +158,7 @@ fn splitting_again_writes_the_same_bytes() {
     let strip = |root: &Path, files: Vec<(PathBuf, Vec<u8>)>| -> Vec<(PathBuf, Vec<u8>)> {
         files.into_iter().map(|(path, bytes)| (path.strip_prefix(root).unwrap().to_owned(), bytes)).collect()
     };
-    assert!(strip(&beside, files(&beside)) == strip(&dataset, first), "beside it the same");
+    assert!(strip(&beside, files(&beside)) == strip(&dataset, first), "the other copy is the same");
     let card = fs::read_to_string(dataset.join("README.md")).unwrap();
     for split in ["dev", "test", "train"] {
         assert!(card.contains(&format!("  - split: {split}\n    path: samples/{split}-*.parquet\n")), "{split}");
@@ -174,16 +174,13 @@ fn held_out_rows_share_nothing_with_other_splits() {
     let told = split(&folder, &["--hold-out", &format!("character={character}")]);
     let test = read(&table(&folder, "samples", "test"));
     assert_eq!(told["rows"]["test"], test.height());
-    assert!((0..test.height()).all(|row| text(&test, "test_character", row) == character));
+    assert!(test.height() > 0 && (0..test.height()).all(|row| text(&test, "test_character", row) == character));
     let total: u64 = told["rows"].as_object().unwrap().values().map(|count| count.as_u64().unwrap()).sum();
     assert_eq!(total, samples.height() as u64, "nothing is lost");
     let scenes = |frame: &DataFrame| -> BTreeSet<String> {
         (0..frame.height()).map(|row| text(frame, "scene_id", row)).collect()
     };
-    let train = table(&folder, "samples", "train");
-    if train.exists() {
-        assert!(scenes(&test).is_disjoint(&scenes(&read(&train))));
-    }
+    assert!(scenes(&test).is_disjoint(&scenes(&read(&table(&folder, "samples", "train")))));
     let split_file: Value =
         serde_json::from_slice(&fs::read(folder.path().join("run/dataset/splits.json")).unwrap()).unwrap();
     let moved = split_file["configs"]["samples"]["moved"].as_array().unwrap();
@@ -260,7 +257,7 @@ fn changed_bytes_are_found() {
     let folder = copied();
     let path = table(&folder, "samples", "test");
     let whole = fs::read(&path).unwrap();
-    // In the middle, where texts are; in the footer; and a file that is cut off.
+    // In the middle, in the footer, and a truncated file.
     for damaged in [
         [&whole[..whole.len() / 2], &[!whole[whole.len() / 2]], &whole[whole.len() / 2 + 1..]].concat(),
         [&whole[..whole.len() - 20], &[0xff; 12], &whole[whole.len() - 8..]].concat(),
@@ -324,7 +321,7 @@ fn planted_faults_are_found_at_their_position() {
         });
         let broken =
             change(&path, "baseline", |frame, row| of_language(frame, row).then(|| "so \u{fffd}\u{fffd}".to_owned()));
-        // In a row that has lost its scene nobody knows what is private.
+        // Without its scene it is unknown what is private in a row.
         let lost = change(&path, "scene_id", |frame, row| {
             (of_language(frame, row) && row != hidden).then(|| "nowhere@1".to_owned())
         });
@@ -342,11 +339,11 @@ fn planted_faults_are_found_at_their_position() {
             assert!(findings.iter().any(|found| of(&found)), "{check} {language}: {findings:#?}");
         }
         let told = serde_json::to_string(&findings).unwrap();
-        assert!(!told.contains(&key), "a secret is not told again");
+        assert!(!told.contains(&key), "a secret is not printed");
     }
 }
 
-/// Adds an item to a row's list of structs whose fields are texts.
+/// Adds an item to a row's list of structs with text fields.
 fn plant(path: &Path, column: &str, row: usize, item: &[(&str, &str)]) {
     let mut frame = read(path);
     let cells = Cells::of(&frame, column).unwrap();
@@ -386,7 +383,7 @@ fn a_sample_that_contradicts_its_references_is_found() {
             expected.push((change(&path, column, of), column));
         }
     }
-    // What somebody put right is no fault, and what no row may lack is one.
+    // A corrected reference is no finding, and a missing required value is one.
     let taken: Vec<usize> = expected.iter().map(|(row, _)| *row).collect();
     let free: Vec<usize> = (0..before.height()).filter(|row| !taken.contains(row)).collect();
     for (column, value) in [("reference", "It is as it is."), ("edit_reason", "a slip")] {
@@ -460,7 +457,7 @@ fn a_private_value_is_found_in_every_shared_column() {
         plant(&path, "profile", row, &[("key", "k"), ("value", &value), ("visibility", "public")]);
         assert_eq!(private(&folder), [("samples".to_owned(), at, "profile[].value".to_owned())], "{language}");
         fs::copy(folder.path().join("kept"), &path).unwrap();
-        // What is said is for people to read: anybody may tell of himself.
+        // Dialogue is only a note, because characters may reveal their own attributes.
         planted(&path, "reference", row);
         assert_eq!(private(&folder), []);
         let told: Value = serde_json::from_slice(&dramaturg(&folder, &["check", "run", "--json"]).stdout).unwrap();
@@ -480,7 +477,7 @@ fn related_rows_in_different_splits_are_found() {
     without_manifest(&folder);
     let path = folder.path().join("alone/samples/test-00000-of-00001.parquet");
     let all = read(&path);
-    // Every other row goes to `train`, so that scenes and conversations straddle.
+    // Every other row goes to `train`, so that scenes and conversations are in both splits.
     let rows = |odd: u32| {
         IdxCa::from_vec("".into(), (0..u32::try_from(all.height()).unwrap()).filter(|row| row % 2 == odd).collect())
     };
@@ -494,7 +491,7 @@ fn related_rows_in_different_splits_are_found() {
         (leak["file"].as_str(), leak["column"].as_str()),
         (Some("samples/train-00000-of-00001.parquet"), Some("scene_id"))
     );
-    // A near-duplicate in each language, in scenes of their own.
+    // A near-duplicate in each language, in separate scenes.
     for language in ["en", "zh"] {
         let of: Vec<u32> = (0..u32::try_from(all.height()).unwrap())
             .filter(|row| text(&all, "language", *row as usize) == language)
@@ -603,7 +600,7 @@ fn every_export_format_has_the_expected_rows() {
     assert_eq!(requests.len(), samples.height());
     assert!(requests.iter().all(|request| request["body"]["model"] == "m-1"));
     let ids: BTreeSet<&str> = requests.iter().map(|request| request["custom_id"].as_str().unwrap()).collect();
-    assert_eq!(ids.len(), samples.height(), "a reply is found again by its id");
+    assert_eq!(ids.len(), samples.height(), "ids are unique");
     assert_eq!(requests[0]["body"]["messages"], rows[0]["messages"]);
 
     exported(&["--format", "messages", "--config", "samples"]);
@@ -729,7 +726,7 @@ fn conversations_follow_their_samples_and_check_finds_exceptions() {
     let card = fs::read_to_string(dataset.join("README.md")).unwrap();
     assert!(card.contains("path: conversations/train-*.parquet") && card.contains("Each conversation is in"), "{card}");
 
-    // What stood whole in `train` would give away what is tested.
+    // A complete conversation in `train` would reveal tested turns.
     without_manifest(&folder);
     let alone = folder.path().join("alone/conversations");
     for entry in fs::read_dir(&alone).unwrap() {
@@ -740,10 +737,14 @@ fn conversations_follow_their_samples_and_check_finds_exceptions() {
     let leaks: Vec<&Value> = findings.iter().filter(|found| found["check"] == "leak").collect();
     let tested: BTreeSet<&String> =
         samples.iter().filter(|(_, split, _)| split != "train").map(|(id, ..)| id).collect();
+    assert!(!tested.is_empty());
     assert_eq!(leaks.len(), tested.len().min(20), "{leaks:?}");
     assert!(leaks.iter().all(|leak| leak["file"] == "conversations/train-00000-of-00001.parquet"), "{leaks:?}");
     let output = dramaturg(&folder, &["check", "alone"]);
-    assert!(String::from_utf8_lossy(&output.stdout).contains("was not split"), "a note tells of the whole");
+    assert!(
+        String::from_utf8_lossy(&output.stdout).contains("was not split"),
+        "a note says that the data set was not split"
+    );
 }
 
 #[test]
@@ -850,7 +851,7 @@ fn a_data_set_can_be_split_by_external_columns_of_any_type() {
         let text = fs::read_to_string(folder.path().join(form).join(format!("samples/test.{form}"))).unwrap();
         assert!(text.contains(wanted), "{form}");
     }
-    assert!(!check(&folder, "alone").iter().any(|found| found["check"] == "file"), "a check reads them");
+    assert!(!check(&folder, "alone").iter().any(|found| found["check"] == "file"), "check reads them");
 }
 
 /// Returns the messages of a check's findings.
@@ -958,7 +959,7 @@ fn unreadable_files_cause_no_follow_up_findings() {
     );
     assert!(!told.contains("there is no run manifest"), "{told}");
 
-    // Of a config that is not known the rows count, and a foreign set has no run that could make it again.
+    // For an unknown config only row counts are checked, and an external data set has no run to rebuild it.
     let folder = copied();
     without_manifest(&folder);
     let alone = folder.path().join("alone");
@@ -1001,7 +1002,7 @@ fn the_report_of_a_data_set_outside_its_run_shows_its_splits() {
     let stale = stale.replace("<td dir=\"auto\">pool</td>", "<td dir=\"auto\">train</td>");
     fs::write(run.join("dataset/report.html"), stale).unwrap();
     let found = check(&folder, "run/dataset");
-    // Conversations went along.
+    // Conversations followed.
     let stale = ["conversations", "samples"].map(|config| format!("the row counts of `{config}` are wrong"));
     assert_eq!(messages(&found, "card"), stale, "{found:?}");
 }
@@ -1026,7 +1027,7 @@ fn external_columns_and_tables_are_added_to_the_card() {
     assert!(card.contains("  - name: \"day 日\"\n    dtype: date32\n"), "{card}");
     assert!(card.contains("- config_name: extra\n  data_files:\n  - split: train\n    path: extra/train.parquet\n"));
 
-    // The card names the folder alone, and readers know no `pool`.
+    // The card names only the folder, and readers do not know `pool`.
     let named = "- config_name: extra\n  data_files:\n  - split: train\n    path: extra/train.parquet\n";
     let card = card.replace(named, "- config_name: extra\n  data_dir: extra\n");
     fs::write(folder.path().join("alone/README.md"), card).unwrap();
@@ -1066,13 +1067,13 @@ fn replacing_a_separate_split_of_conversations_is_noted() {
     };
     let note = "note: `conversations` had its own split";
     assert!(!text(&["--test", "0.3"]).contains(note));
-    assert!(!text(&["--test", "0.4"]).contains(note), "they went along before");
+    assert!(!text(&["--test", "0.4"]).contains(note), "they followed before");
     text(&["--config", "conversations", "--test", "0.5"]);
     assert!(text(&["--test", "0.3", "--dry-run"]).contains(note));
     assert!(text(&["--test", "0.3"]).contains(note));
     assert!(!text(&["--test", "0.3"]).contains(note));
 
-    // What the card says of them twice is told before anything is read.
+    // A config that is on the card twice is an error before anything is read.
     let card = folder.path().join("run/dataset/README.md");
     let own = fs::read_to_string(&card).unwrap();
     fs::write(&card, own.replacen("configs:\n", "configs:\n- config_name: conversations\n", 1)).unwrap();

@@ -1,4 +1,4 @@
-//! Checks that the documents agree with the program.
+//! The documentation agrees with the program.
 //!
 //! `UPDATE_DOCS=1 cargo test docs` rewrites the outputs of commands in the pages.
 

@@ -1,4 +1,4 @@
-//! `instruct dedup` as a user sees it, and how well it finds what was planted.
+//! `instruct dedup`: its output, and its recall and precision on planted near-duplicates.
 
 #[path = "../../benches/questions/mod.rs"]
 mod questions;
@@ -43,7 +43,7 @@ fn each_line_is_printed_with_its_verdict() {
     let kept: Vec<bool> = found.iter().map(|line| line["kept"].as_bool().unwrap()).collect();
     assert_eq!(kept, [true, true, false, true, false]);
     let nearest: Vec<Option<u64>> = found.iter().map(|line| line["nearest"].as_u64()).collect();
-    // Lines count from 1, blank ones too; kept questions that share no word with another kept one have no nearest.
+    // Lines are counted from 1, including blank ones; a kept question that shares no word with another kept one has no nearest.
     assert_eq!(nearest, [None, None, Some(1), None, Some(3)]);
     assert!(found.iter().all(|line| (0.0..=1.0).contains(&line["similarity"].as_f64().unwrap())));
     let text = String::from_utf8(output.stdout).unwrap();
@@ -55,7 +55,7 @@ fn each_line_is_printed_with_its_verdict() {
     ] {
         assert!(text.contains(written), "{written} in {text}");
     }
-    // Across roles the lamp is asked about three times.
+    // All roles together ask about the lamp three times.
     let across = lines(&dedup(ASKED.as_bytes(), &["--threshold", "0.4", "--json"]));
     let kept: Vec<bool> = across.iter().map(|line| line["kept"].as_bool().unwrap()).collect();
     assert_eq!(kept, [true, true, false, false, false]);
@@ -116,7 +116,7 @@ fn every_key_of_a_line_is_kept() {
             "{\"question\":\"first\",\"question\":\"The last of two counts, as it does for most.\",\"kept\":true,\"similarity\":0.0,\"nearest\":null}",
         ]
     );
-    // What was judged once is judged alike again.
+    // A second run over the output gives the same verdicts.
     assert_eq!(dedup(&output.stdout, &["--threshold", "0.5", "--json"]).stdout.len(), output.stdout.len());
 }
 

@@ -1,4 +1,4 @@
-//! A server with every fault that servers have: what comes of a run does not show them, and nothing answered is asked again.
+//! A server with every kind of fault: the result of a run does not depend on them, and no answered call is repeated.
 
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,7 +39,7 @@ impl OfflineAnswer for Continue {
     }
 }
 
-/// What can go wrong with one request; `date` stands for a server's clock.
+/// Faults of a request; `date` is the server's clock.
 const FAULTS: [&str; 20] = [
     "429 in seconds",
     "429 with a date",
@@ -63,7 +63,7 @@ const FAULTS: [&str; 20] = [
     "no usage",
 ];
 
-/// Says what becomes of a request: its reply, and whether that is an answer that nobody may ask for again.
+/// Returns the reply to a request, and whether it is an answer that must not be requested again.
 fn spoil(fault: &str, good: &str) -> (Scripted, bool) {
     let body = |text: String| Scripted::Body(200, "x-test: 1", text);
     let limited = |header| Scripted::Body(429, header, json!({"error": {"message": "slow down"}}).to_string());
@@ -99,16 +99,16 @@ fn spoil(fault: &str, good: &str) -> (Scripted, bool) {
     }
 }
 
-/// The server's book-keeping: how often each question came, and how often it was answered.
+/// The server's counts: how often each question was received and answered.
 #[derive(Default)]
 struct Seen {
     asked: BTreeMap<String, usize>,
     answered: BTreeMap<String, usize>,
 }
 
-/// Asks many questions of a server that spoils some requests, and returns the lines of the answers.
+/// Sends many questions to a faulty server and returns the answers.
 ///
-/// `fault` says what happens to the n-th request for a question. What is answered depends on the question alone.
+/// `fault` returns the fault of the n-th request for a question. Answers depend only on the question.
 async fn lines(fault: impl Fn(&str, usize) -> &'static str + Send + Sync + 'static) -> Vec<String> {
     const QUESTIONS: usize = 48;
     let seen = Arc::new(Mutex::new(Seen::default()));
@@ -175,12 +175,12 @@ async fn a_server_outage_of_two_seconds_changes_nothing() {
     assert_eq!(spoilt.await, whole);
 }
 
-/// Faults that a reply in plain words has too.
+/// Faults that plain-text replies can have.
 fn befalls_words(fault: &str) -> bool {
     !matches!(fault, "prose around JSON" | "a trailing comma" | "a broken schema" | "stall")
 }
 
-/// Returns a value that fits a schema, as far as the asks' schemas go; lists have one item.
+/// Returns a value that matches a schema, for the keywords that asks use; lists have one item.
 fn instance(schema: &Value, root: &Value, word: &str) -> Value {
     if let Some(name) = schema["$ref"].as_str().and_then(|name| name.strip_prefix('#')) {
         return instance(root.pointer(name).expect("what is referred to"), root, word);
@@ -255,7 +255,7 @@ async fn tables(
     run.change("base = \"reader\"", "base = \"served\"");
     run.change("judge = \"reader\"", "judge = \"served\"");
     let left = run.build(&[], 3);
-    assert_eq!(*twice.lock().unwrap(), Vec::<String>::new(), "asked again though answered");
+    assert_eq!(*twice.lock().unwrap(), Vec::<String>::new(), "requested again although answered");
     (run.tables(), left)
 }
 
@@ -265,7 +265,7 @@ async fn a_build_with_every_fault_writes_the_same_bytes() {
     assert!(left["calls"]["made"].as_u64() > Some(20) && left["calls"]["failed"].as_u64() > Some(0), "{left}");
     let (spoilt, spoilt_left) = tables(|question, asked| {
         let key = format!("{question}{asked}");
-        // More than a tenth, since there are few calls; none fails as often as it is tried.
+        // More than a tenth, since there are few calls; no call fails at every try.
         if asked < 3 && draws(&key, 4) == 0 { FAULTS[draws(&key, FAULTS.len() * 4) / 4] } else { "none" }
     })
     .await;
@@ -276,7 +276,7 @@ async fn a_build_with_every_fault_writes_the_same_bytes() {
     assert!(spoilt == whole, "the data sets differ");
 }
 
-/// Draws a number below a bound from a word.
+/// Returns a number below a bound, derived from a text.
 fn draws(word: &str, bound: usize) -> usize {
     let mut hasher = DefaultHasher::new();
     word.hash(&mut hasher);

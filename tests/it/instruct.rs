@@ -1,4 +1,4 @@
-//! The stage `instruct` from a pipeline file to tables and forms, offline and with a scripted model.
+//! The stage `instruct` from a pipeline file to tables and export formats, offline and with a scripted model.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Scripted, ScriptedServer, TestRun};
 
-/// Makes a run that asks its two test characters, and nobody else.
+/// Makes a run with role data for its two test characters only.
 fn run() -> TestRun {
     let run = TestRun::new();
     let instructions = Path::new(env!("CARGO_MANIFEST_DIR")).join("pipelines/instructions/*.jsonl");
@@ -20,14 +20,14 @@ fn run() -> TestRun {
     run
 }
 
-/// Goes the road up to a stage, and returns what `--json` says.
+/// Runs the pipeline up to a stage and returns its `--json` output.
 fn go(run: &TestRun, stage: &str, arguments: &[&str]) -> Value {
     let output = run.run(&[&[stage, "small.toml", "--json", "--quiet"], arguments].concat());
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     serde_json::from_slice(&output.stdout).expect("one JSON object")
 }
 
-/// Returns the lines of a form of the role data, as objects.
+/// Returns the lines of an export format of the role data.
 fn form(run: &TestRun, name: &str, path: &str) -> Vec<Value> {
     let output = run.run(&["export", "outputs/small", "--format", name, "--quiet"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -35,7 +35,7 @@ fn form(run: &TestRun, name: &str, path: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
 
-/// Writes a form, and returns the bytes of its files by their paths.
+/// Exports a format and returns the bytes of its files by path.
 fn files(folder: &Path, run: &TestRun, name: &str) -> BTreeMap<String, Vec<u8>> {
     fn read(folder: &Path, into: &mut BTreeMap<String, Vec<u8>>) {
         for entry in std::fs::read_dir(folder).expect("a folder") {
@@ -54,7 +54,7 @@ fn files(folder: &Path, run: &TestRun, name: &str) -> BTreeMap<String, Vec<u8>> 
     files
 }
 
-/// Returns the asks of a run, with how many calls each took.
+/// Returns the number of calls of a run by ask.
 fn asks(left: &Value) -> BTreeSet<String> {
     left["asks"].as_array().unwrap().iter().map(|ask| ask["ask"].as_str().unwrap().to_owned()).collect()
 }
@@ -75,7 +75,7 @@ fn a_build_makes_reproducible_role_data_in_both_languages() {
     assert_eq!(run.build(&["--replay"], 0)["calls"]["made"], 0);
     let output = run.run(&["check", "outputs/small", "--json"]);
     let told: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    assert_eq!((output.status.code(), &told["findings"]), (Some(0), &json!([])), "what a run leaves is sound");
+    assert_eq!((output.status.code(), &told["findings"]), (Some(0), &json!([])), "the result of a run is valid");
     for tongue in ["eng", "zh"] {
         let rows = form(
             &run,
@@ -88,7 +88,7 @@ fn a_build_makes_reproducible_role_data_in_both_languages() {
             &format!("profiles-{tongue}/{}.jsonl", if tongue == "zh" { "温仲筹" } else { "keziah-marl" }),
         );
         assert!(!rows.is_empty() && rows.iter().all(|row| row["generated"].as_array().map(Vec::len) == Some(1)));
-        // The offline engine answers with what the role says.
+        // The offline engine answers with lines of the role.
         let said: String = lines.iter().map(|line| line["content"].as_str().unwrap_or_default()).collect();
         let plain = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
         let (said, mut own, mut all) = (plain(&said), 0, 0);
@@ -114,6 +114,7 @@ fn a_build_makes_reproducible_role_data_in_both_languages() {
         assert!(!once.is_empty() && once == files(&run.path().join("outputs/small").join(name), &run, name), "{name}");
     }
     let messages = form(&run, "messages", "train.jsonl");
+    assert!(!messages.is_empty());
     assert!(messages.iter().all(|line| line["messages"].as_array().map(Vec::len) == Some(3)));
 }
 
@@ -164,7 +165,7 @@ fn role_formats_are_exported_from_role_data() {
     let output = run.run(&["export", "outputs/small", "--format", "alpaca", "--out", "full"]);
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(std::fs::read_to_string(run.path().join("full/mine.txt")).unwrap(), "mine");
-    // A data set without its run, as somebody else's is.
+    // A data set without its run, such as a downloaded one.
     std::fs::rename(run.path().join("outputs/small/dataset"), run.path().join("theirs")).unwrap();
     std::fs::remove_dir_all(run.path().join("theirs/roles")).unwrap();
     let output = run.run(&["export", "theirs", "--format", "messages", "--out", "made", "--json"]);
@@ -230,7 +231,7 @@ fn the_roles_of_a_script_are_read_without_a_model() {
     assert!(asks(&left).contains("instruct/grade") && asks(&left).contains("instruct/script_based"), "{left}");
 }
 
-/// What the scripted model says to an ask that it tells by its schema or its words.
+/// Returns the scripted answer to an ask, which is recognized by its schema or prompt.
 fn reply(body: &Value) -> Scripted {
     let schema = body["response_format"].to_string();
     let prompt = body["messages"].to_string();
@@ -294,12 +295,15 @@ async fn a_served_model_writes_triplets_and_faulty_ones_are_rejected() {
     assert!(rows.iter().all(|row| row["generated"] == json!(["A penny either way."])), "{rows:?}");
     assert!(!rows.is_empty());
     let bodies: Vec<Value> = server.bodies();
-    // She has no book here, so that her description is all there is; he has his dialogue.
+    // Keziah Marl's book is not in the run, so she has only a description; 温仲筹 has his dialogue.
     assert!(
         bodies.iter().any(|body| body.to_string().contains("Write 10 questions to Keziah Marl")),
-        "ten on a description"
+        "ten questions on the description"
     );
-    assert!(bodies.iter().any(|body| body.to_string().contains("就这段对白，向温仲筹提3个问题")), "three on a segment");
+    assert!(
+        bodies.iter().any(|body| body.to_string().contains("就这段对白，向温仲筹提3个问题")),
+        "three questions on a segment"
+    );
     let general = bodies
         .iter()
         .find(|body| body["messages"][0]["content"].as_str().is_some_and(|text| text.starts_with("你是温仲筹。")));

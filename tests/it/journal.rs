@@ -1,4 +1,4 @@
-//! The journal of a run: what people see of it, and what it survives.
+//! The journal of a run: the `journal` commands, crashes, damage and full disks.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -40,7 +40,7 @@ fn stats_show_and_export_print_the_journal() {
     let scenes = lines(&shown(&run, &["export", "outputs/small", "--ask", "extract/scenes"], 0));
     assert!(!scenes.is_empty() && scenes.iter().all(|record| record["ask"] == "extract/scenes"));
     let zh = scenes.iter().find(|record| record["draw"] == "lian-wen-ji/0/scenes").expect("the Chinese book's");
-    let content = zh["request"]["messages"][1]["content"].as_str().expect("the text stands in it");
+    let content = zh["request"]["messages"][1]["content"].as_str().expect("it contains the text");
     assert!(content.contains("第一回"), "{content}");
 
     let key = zh["key"].as_str().expect("a key");
@@ -77,7 +77,7 @@ fn served(url: &str) -> TestRun {
     run
 }
 
-/// Replies by what was asked alone.
+/// Returns a reply that depends only on the request.
 fn reply(body: &Value) -> Scripted {
     let asked = body["messages"].to_string().bytes().map(usize::from).sum::<usize>();
     Scripted::content(&format!("(nods) I have heard that said {asked} times before, and I do not hold with it."))
@@ -91,7 +91,7 @@ async fn a_build_killed_repeatedly_pays_for_no_answer_twice() {
     whole.build(&[], 0);
     let total = server.bodies().len();
     assert!(total > 5 * KILLS, "{total}");
-    // Beyond a number of requests nothing is answered, so that the build waits for its end with the calls in flight.
+    // After a number of requests the server stops answering, so the build waits with calls in flight.
     let (answers, stalled) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let (limit, ignored) = (Arc::clone(&answers), Arc::clone(&stalled));
     let server = ScriptedServer::ruled(move |n, body| {
@@ -106,7 +106,7 @@ async fn a_build_killed_repeatedly_pays_for_no_answer_twice() {
     let run = served(&server.url());
     let mut lost = 0;
     for kill in 1..=KILLS {
-        // At unlike distances, and before the run is through.
+        // At irregular intervals, and before the run ends.
         let until = server.bodies().len() + kill * 7 % 5 * total / 20;
         answers.store(until, Ordering::Relaxed);
         let mut build = run.command(&["build", "small.toml", "--quiet"]).spawn().expect("it starts");
@@ -125,7 +125,7 @@ async fn a_build_killed_repeatedly_pays_for_no_answer_twice() {
     let rest = run.build(&[], 0);
     assert!(rest["calls"]["journal"].as_u64() > Some(0), "{rest}");
     assert_eq!(run.tables(), whole.tables());
-    // What reached the server as the last kill came may be answered later.
+    // Requests that arrived during the last kill may be answered later.
     assert!(answered() <= total + lost + 4, "{} answers for {total} calls, {lost} of them lost", answered());
 }
 
@@ -156,7 +156,7 @@ fn closed_segments_are_read_like_the_open_one() {
     let (tables, exported) = (run.tables(), shown(&run, &["export", "outputs/small"], 0));
     let table = shown(&run, &["stats", "outputs/small"], 0);
     assert!(table.contains(" bytes in 1 file, "), "{table}");
-    // One more record fills any file that is full at a byte.
+    // With segments of one byte, each record fills its segment.
     let options = JournalOptions { segment_bytes: 1, ..JournalOptions::default() };
     let journal = FileJournal::open_with(&run.journal(), options).expect("the journal");
     let record: Record = serde_json::from_str(exported.lines().next().expect("a call")).expect("a record");
@@ -175,7 +175,7 @@ fn closed_segments_are_read_like_the_open_one() {
     let again = run.build(&[], 0);
     assert_eq!((again["calls"]["made"].as_u64(), &again["calls"]["journal"]), (Some(0), &first["calls"]["made"]));
     assert_eq!(run.tables(), tables);
-    std::fs::remove_file(closed).expect("it is there");
+    std::fs::remove_file(closed).expect("the segment exists");
     let output = run.run(&["build", "small.toml"]);
     let errors = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{errors}");
@@ -220,7 +220,7 @@ fn a_newer_journal_and_a_file_in_place_of_the_folder_are_errors() {
     let newer = "{\"dramaturg_journal\":3,\"segment\":1}\n{\"what\":\"is this?\"}\n";
     std::fs::write(run.journal(), newer).expect("a file");
     refused("format version 3 is newer than the latest supported version 2");
-    assert_eq!(std::fs::read_to_string(run.journal()).expect("it is there"), newer, "it stays as it is");
+    assert_eq!(std::fs::read_to_string(run.journal()).expect("the journal exists"), newer, "it stays as it is");
 }
 
 #[cfg(unix)]
@@ -244,13 +244,13 @@ fn a_full_disk_ends_the_run_and_the_next_one_resumes() {
         assert_eq!(output.status.code(), Some(1), "{errors}");
         assert!(errors.contains("error: failed to write the journal `outputs/small/journal.jsonl`"), "{errors}");
         assert!(errors.contains("answered calls are kept"), "{errors}");
-        assert!(!run.path().join("outputs/small/dataset").exists(), "nothing half done is left");
+        assert!(!run.path().join("outputs/small/dataset").exists(), "no partial result is left");
     }
     let rest = run.build(&[], 0);
     assert!(rest["calls"]["journal"].as_u64() > Some(10), "{rest}");
     assert_eq!(run.tables(), whole.tables());
     let stats: Value = serde_json::from_str(&shown(&run, &["stats", "outputs/small", "--json"], 0)).expect("JSON");
-    assert_eq!(stats["damaged"], 0, "what was torn was cut off");
+    assert_eq!(stats["damaged"], 0, "the incomplete line was removed");
 }
 
 #[cfg(unix)]
@@ -273,7 +273,7 @@ fn a_read_only_folder_ends_the_run() {
     permit(0o644);
     assert!(stats.contains("extract/scenes"), "looking at it needs no right to write: {stats}");
     let errors = String::from_utf8_lossy(&output.stderr);
-    // To the superuser nothing is read-only.
+    // The superuser can write anywhere.
     assert_eq!(output.status.code(), Some(i32::from(!may_write_anywhere)), "{errors}");
     if !may_write_anywhere {
         assert!(

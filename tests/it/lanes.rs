@@ -1,4 +1,4 @@
-//! What a lane is made of on the whole road, and what leaves it as it was: books, characters and names that come later.
+//! Lanes end to end: books and characters that are added later do not change them.
 
 use std::path::Path;
 
@@ -9,13 +9,13 @@ use crate::support::{ScriptedServer, TestRun};
 
 const NO_MADE_UP: [&str; 2] = ["--set", "synthesize.count={ en = 0, zh = 0 }"];
 
-/// Returns what a stage left of the characters.
+/// Returns the characters of a run.
 fn characters(run: &TestRun) -> Vec<Value> {
     let text = std::fs::read_to_string(run.path().join("outputs/small/characters.jsonl")).expect("characters");
     text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
 
-/// Makes up the characters of a run, and returns them with what the run said.
+/// Runs `synthesize` and returns the synthesized characters and stderr.
 fn made_up(run: &TestRun, sets: &[&str]) -> (Vec<Value>, String) {
     let output = run.run(&[&["synthesize", "small.toml"], sets].concat());
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -29,7 +29,7 @@ fn name_of<'a>(characters: &'a [Value], language: &str) -> &'a str {
     character["name"].as_str().expect("a name")
 }
 
-/// A Chinese book in two parts, and an English one in front of each.
+/// Returns settings for one and for two books per language; the Chinese ones are two halves of a book.
 fn books(run: &TestRun) -> [String; 2] {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("books");
     let chinese = std::fs::read_to_string(root.join("lian_wen_ji.txt")).expect("the shipped book");
@@ -46,7 +46,7 @@ fn books(run: &TestRun) -> [String; 2] {
 #[test]
 fn lanes_with_configured_books_keep_every_row_when_books_are_added() {
     let run = TestRun::new();
-    // Whether a picked character meets its own book is left to the program: with one book a language it does.
+    // By default a pool character plays its own book if it is the only one in its language.
     run.change("own_book = true\n", "");
     let [first, both] = books(&run);
     let rows = |books: &str, pin: &str| {
@@ -57,7 +57,7 @@ fn lanes_with_configured_books_keep_every_row_when_books_are_added() {
     let pin = "simulate.books=['forty_kilos_short', 'shan*']";
     let before = rows(&first, pin);
     assert!(before[0].height() >= 8 && before[1].height() > 0 && before[2].height() == 4, "{before:?}");
-    assert_eq!(before[0], rows(&first, "simulate.books=[]")[0], "all books are these");
+    assert_eq!(before[0], rows(&first, "simulate.books=[]")[0], "the list has all books");
     let after = rows(&both, pin);
     for (before, after) in before.iter().zip(&after) {
         assert!(after.height() > before.height());
@@ -68,7 +68,7 @@ fn lanes_with_configured_books_keep_every_row_when_books_are_added() {
         assert!(scenes.iter().flatten().any(|scene| scene.starts_with(language)), "{scenes:?}");
     }
     assert!(scenes.iter().flatten().all(|scene| !scene.starts_with("xia@") && !scene.starts_with("a-penny")));
-    // Else lanes play all that there is of their language.
+    // Without the list, lanes play all books of their language.
     let free = rows(&both, "simulate.books=[]");
     for language in ["a-penny-either-way@", "xia@"] {
         assert!(texts(&free[0], "scene_id").iter().flatten().any(|scene| scene.starts_with(language)));
@@ -95,16 +95,16 @@ fn a_synthesized_character_has_no_name_from_the_books_in_play() {
         std::fs::write(scenes.join(format!("{language}.json")), scene.to_string()).expect("a scene");
     }
     let (after, _) = made_up(&run, &wanted);
-    assert_eq!(after.len(), 5, "as many as were asked for");
+    assert_eq!(after.len(), 5, "the requested number");
     assert!(after.iter().all(|one| taken.iter().all(|name| one["name"] != name.as_str())), "{after:?}");
-    assert_eq!(before.iter().filter(|one| after.contains(one)).count(), 3, "the others are as they were");
+    assert_eq!(before.iter().filter(|one| after.contains(one)).count(), 3, "the others are unchanged");
     let rejects = std::fs::read_to_string(run.path().join("outputs/small/rejected/synthesize.jsonl")).expect("rejects");
     for name in &taken {
         let told =
             |line: &str| line.contains("\"resembles\"") && line.contains(name.as_str()) && line.contains("`later`");
         assert!(rejects.lines().any(told), "{rejects}");
     }
-    // A book that no lane plays takes nobody's name.
+    // A book that no lane plays does not affect names.
     let pin = ["--set", "simulate.books=['forty-kilos-short', 'lian-wen-ji']"];
     assert_eq!(made_up(&run, &[wanted, pin].concat()).0, before);
 }
@@ -128,7 +128,7 @@ fn an_established_character_does_not_displace_a_synthesized_one() {
     for (language, name, alias, value) in
         [("en", "Zachary Ombe", &english, "Slow to answer."), ("zh", "阮三更", &chinese, "答话极慢。")]
     {
-        // What it says of itself is the other's too.
+        // Its profile contains that of the synthesized character.
         let own = made.iter().find(|one| one["language"] == language).expect("one of each");
         let mut profile = own["profile"].as_array().expect("a profile").clone();
         profile.push(json!({"key": "k", "value": value, "visibility": "public"}));
@@ -178,7 +178,7 @@ async fn the_world_of_a_character_is_shown_only_to_itself_and_the_judge() {
     }
     let told = characters(&run);
     for (_, name, world) in worlds {
-        let one = told.iter().find(|one| one["name"] == name).expect("it is there");
-        assert_eq!(one["worldview"], world, "the column stays");
+        let one = told.iter().find(|one| one["name"] == name).expect("the character exists");
+        assert_eq!(one["worldview"], world, "the column is kept");
     }
 }

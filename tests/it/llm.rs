@@ -1,4 +1,4 @@
-//! Served models against a scripted server: what a call survives, what it costs, and what the journal keeps of it.
+//! Calls to a scripted server: retries, errors, budgets and journal records.
 
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
@@ -154,7 +154,7 @@ async fn an_address_that_never_answers_ends_the_run() {
     let error = run.rate().await.expect_err("nobody answers");
     assert!(matches!(error, AskError::Unusable { .. }) && error.ends_the_run(), "{error:?}");
     assert_eq!(run.counts(), (0, 0, 1, 3));
-    // A server that has answered may be away for a while.
+    // A server that has answered before may be unavailable for a while.
     let script = [Scripted::content(GOOD), Scripted::Closed, Scripted::Closed, Scripted::Closed];
     let server = ScriptedServer::start(script).await;
     let run = Run::new(server.endpoint());
@@ -166,7 +166,7 @@ async fn an_address_that_never_answers_ends_the_run() {
 #[tokio::test(start_paused = true)]
 async fn a_silent_server_is_reported_early_and_given_up() {
     let server = ScriptedServer::ruled(|_, _| Scripted::Stalled).await;
-    // The clock runs ahead of the connections, which come about in no time.
+    // The paused clock advances faster than connections are opened.
     let endpoint = Endpoint {
         options: ServedOptions { connect_timeout_s: 9 * 3600, ..ServedOptions::default() },
         ..Endpoint::new(server.url(), "some-model")
@@ -311,7 +311,7 @@ async fn a_bad_reply_is_asked_again_and_both_are_in_the_journal() {
     assert!(bodies[2]["messages"][5]["content"].as_str().unwrap().contains("`why` is empty"));
     assert_ne!(bodies[0]["seed"], bodies[1]["seed"]);
     drop(run);
-    // No server is needed any more, in a replay too.
+    // No server is needed any more, not even by a replay.
     for replay in [false, true] {
         let run = Run::at(folder.path(), Endpoint::new("http://127.0.0.1:1/v1", "m"), Budget::default(), replay);
         assert_eq!(run.rate().await.expect("it is in the journal"), good());
@@ -567,7 +567,7 @@ async fn a_long_retry_after_is_reported() {
     let news = receiver.await.expect("it is told");
     assert!(news.contains("is rate limited (HTTP 429: slow down); 1 call waiting, next try in 30 s"), "{news}");
     run.model.session().stop();
-    assert!(matches!(waiting.await.unwrap(), Err(AskError::Interrupted)), "what waits is let go");
+    assert!(matches!(waiting.await.unwrap(), Err(AskError::Interrupted)), "waiting calls are cancelled");
     assert_eq!(run.model.session().in_flight(), 0);
 }
 

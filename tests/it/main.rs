@@ -1,10 +1,6 @@
 //! The integration tests: one binary, loopback only, no key, no sleep.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::format_collect,
-    reason = "a test that cannot go on fails, and none is in a hurry"
-)]
+#![allow(clippy::unwrap_used, clippy::format_collect, reason = "a test may panic, and speed does not matter")]
 
 mod attribution;
 mod boundaries;
@@ -17,13 +13,13 @@ mod docs;
 mod duplicates;
 mod extraction;
 mod faults;
+mod forecast;
 mod hostile;
-mod hosts;
 mod instruct;
 mod journal;
 mod lanes;
 mod llm;
-mod money;
+mod network;
 mod pool;
 mod probe;
 mod review;

@@ -1,4 +1,4 @@
-//! The scene pool as people meet it: what a run writes there, what they change, and the command `pool`.
+//! The scene pool: what a run writes, what users change, and the command `pool`.
 
 use std::path::Path;
 
@@ -32,7 +32,7 @@ fn shown(run: &TestRun, arguments: &[&str]) -> Shown {
     Shown { code: output.status.code(), out: text(output.stdout), errors: text(output.stderr) }
 }
 
-/// Runs a command that is to succeed, and reads a JSON value from each line.
+/// Runs a command that must succeed and parses each line as JSON.
 fn json(run: &TestRun, arguments: &[&str]) -> Vec<Value> {
     let Shown { code, out, errors } = shown(run, &[arguments, &["--json"]].concat());
     assert_eq!((code, errors.as_str()), (Some(0), ""), "{arguments:?}");
@@ -77,11 +77,11 @@ fn an_extracted_pool_can_be_listed_shown_counted_and_is_valid() {
         let text = shown(&run, &["show", id]).out;
         let speech =
             scene["dialogue"].as_array().and_then(|lines| lines.iter().find_map(|line| line["speech"].as_str()));
-        assert!(text.contains(speech.expect("somebody speaks")), "{text}");
+        assert!(text.contains(speech.expect("the scene has speech")), "{text}");
         let book = some[0]["book"].as_str().expect("a book");
         assert_eq!(json(&run, &["list", "--book", book]), some, "{book}");
     }
-    // What the offline engine counts tells scenes apart, and lists can begin with what matters.
+    // Offline salience differs between scenes, and lists can be sorted by it.
     let by = |sort: &str, key: &str| -> Vec<f64> {
         let scenes = json(&run, &["list", "--sort", sort]);
         scenes.iter().map(|scene| scene[key].as_f64().expect("a number")).collect()
@@ -113,7 +113,7 @@ fn an_edited_scene_file_survives_later_runs() {
     scenes[0]["summary"] = "Mine.".into();
     let mine: String = scenes.iter().map(|scene| format!("{scene}\n")).collect();
     std::fs::write(&path, &mine).expect("written");
-    // Another extraction would write something else.
+    // Another extraction would write other scenes.
     let arguments = ["extract", "small.toml", "--set", "extract.max_utterances=6"];
     let output = run.run(&arguments);
     let errors = String::from_utf8_lossy(&output.stderr);
@@ -124,7 +124,7 @@ fn an_edited_scene_file_survives_later_runs() {
     assert_eq!(json(&run, &["show", id])[0]["summary"], "Mine.");
     run.build(&[], 0);
     assert_eq!(std::fs::read_to_string(&path).expect("the book's scenes"), mine);
-    // What nobody changed is written anew, and so is what was given up.
+    // An unchanged file is written again, and so is one that was deleted.
     std::fs::remove_file(&path).expect("removed");
     assert_eq!(run.run(&arguments).status.code(), Some(0));
     let anew = std::fs::read_to_string(&path).expect("the book's scenes");
@@ -197,7 +197,7 @@ fn findings_have_positions_and_exit_code_3() {
     let found = shown(&run, &["check", "--json"]);
     let found: Value = serde_json::from_str(&found.out).expect("one object");
     assert_eq!(found["findings"].as_array().map(Vec::len), Some(3), "{found}");
-    // Lists go on with what is sound, and say that something is not; runs do not go on.
+    // `list` shows valid scenes and reports the others; a run does not start.
     let listed = shown(&run, &["list"]);
     assert_eq!(listed.code, Some(3));
     assert!(listed.out.lines().count() > 5 && listed.errors.contains("dramaturg pool check"), "{}", listed.errors);
@@ -213,7 +213,7 @@ fn findings_have_positions_and_exit_code_3() {
 #[test]
 fn api_keys_damaged_text_and_private_attributes_are_found() {
     let run = extracted();
-    assert_eq!(shown(&run, &["check"]).code, Some(0), "a pool as it was extracted");
+    assert_eq!(shown(&run, &["check"]).code, Some(0), "an extracted pool is valid");
     let pool = run.path().join("scene_pool");
     let key = format!("ghp_{}", "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY3zA5");
     let mut expected = Vec::new();
@@ -276,7 +276,7 @@ fn api_keys_damaged_text_and_private_attributes_are_found() {
     }
     let told = shown(&run, &["check"]).out;
     assert!(told.contains("revoke the key") && told.contains("make the attribute public"), "{told}");
-    // What holds a key does not get in.
+    // A scene with an API key is not added.
     std::fs::write(run.path().join("mine.toml"), OWN.replace("# Mine.", &format!("# {key}"))).expect("written");
     let refused = shown(&run, &["add", "mine.toml"]);
     assert_eq!(refused.code, Some(3), "{}", refused.errors);
@@ -291,5 +291,5 @@ fn a_missing_pool_is_an_error() {
         assert_eq!((code, out.as_str()), (Some(2), ""), "{arguments:?}");
         assert!(errors.contains("no pool `") && errors.contains("dramaturg extract"), "{errors}");
     }
-    assert!(!run.path().join("scene_pool").exists(), "looking makes nothing");
+    assert!(!run.path().join("scene_pool").exists(), "status creates no file");
 }

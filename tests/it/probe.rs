@@ -1,10 +1,10 @@
-//! `check`: what is found of a pipeline file and of its endpoints before any money is spent.
+//! `check` with a pipeline file: its books and its endpoints.
 
 use serde_json::{Value, json};
 
 use crate::support::{Scripted, ScriptedServer, TestRun};
 
-/// What a server answers to a call.
+/// Returns a server's answer to a call.
 type Answer = fn(&Value) -> Scripted;
 
 const KEY: &str = "sk-0123456789-abcdef";
@@ -30,7 +30,7 @@ fn probe(run: &TestRun) -> (Value, i32) {
     (address.expect("a served model"), output.status.code().unwrap())
 }
 
-/// What a server is that knows the model `m` with so long a context, and answers every call alike.
+/// Starts a server that lists the model `m` with a context length and gives every call the same answer.
 fn server(
     context: u64,
     answer: impl Fn(&Value) -> Scripted + Send + Sync + 'static,

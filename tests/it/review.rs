@@ -1,4 +1,4 @@
-//! What a team does with a run after it is built: look at the report, veto, add a judge, compare with another run.
+//! What users do with a finished run: read the report, veto rows, add a judge, compare runs.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ fn read(run: &TestRun, path: &str) -> String {
     std::fs::read_to_string(run.path().join(RUN).join(path)).expect(path)
 }
 
-/// Returns what each stage left out, by file.
+/// Returns the rejects of each stage by file.
 fn rejected(run: &TestRun) -> Vec<(PathBuf, String)> {
     let entries = std::fs::read_dir(run.path().join(RUN).join("rejected")).expect("a folder");
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
@@ -94,7 +94,7 @@ fn vetoes_are_applied_and_listed() {
     assert!(card.contains("have a reference that was edited by hand"), "{card}");
     assert!(read(&run, "manifest.json").contains("\"vetoes\""));
 
-    // A scene takes its conversations and samples with it.
+    // Vetoing a scene removes its conversations and samples.
     let scene = texts(&before, "scene_id")[0].clone().expect("a scene");
     vetoes(&run, &format!("[[veto]]\nid = \"{scene}\"\nreason = \"not ours\"\n"));
     run.build(&["--replay"], 0);
@@ -102,7 +102,7 @@ fn vetoes_are_applied_and_listed() {
     assert!(texts(&table(&run, "conversations"), "scene_id").iter().all(|id| id.as_deref() != Some(&scene)));
     assert!(texts(&table(&run, "samples"), "scene_id").iter().all(|id| id.as_deref() != Some(&scene)));
 
-    // An id that is none points into the file and ends with a hint; the old data set stays.
+    // An unknown id is reported with its position and a hint; the old data set is kept.
     let slip = vetoed.replace("vivid", "vivd");
     vetoes(&run, &format!("[[veto]]\nid = \"{slip}\"\nreason = \"a slip\"\n"));
     let output = run.run(&["build", "small.toml", "--replay"]);
@@ -111,8 +111,8 @@ fn vetoes_are_applied_and_listed() {
     assert!(errors.contains("vetoes.toml:2:6") && errors.contains(&format!("no row has the id `{slip}`")), "{errors}");
     assert!(errors.contains("no data set was written") && !errors.contains("nothing was run"), "{errors}");
     assert!(errors.contains(vetoed.as_str()), "the nearest id is named: {errors}");
-    assert!(!ids(&table(&run, "scenes")).contains(&scene), "the last data set is still there");
-    // A part of a run may lack what the whole has.
+    assert!(!ids(&table(&run, "scenes")).contains(&scene), "the previous data set is kept");
+    // With `--limit`, unknown ids are accepted.
     vetoes(&run, &format!("[[veto]]\nid = \"{}\"\nreason = \"later\"\n", all.last().expect("a sample")));
     run.build(&["--replay", "--limit", "1"], 0);
 }
@@ -149,6 +149,7 @@ fn a_vetoed_character_or_role_removes_its_rows() {
     assert_eq!(column("roles", "role_id"), without(&roles));
     for config in ["role_specific", "role_general"] {
         let left = column(config, "role_id");
+        assert!(!left.is_empty(), "{config}");
         assert_eq!(left, without(&left), "{config}");
     }
     for config in ["samples", "conversations"] {
@@ -193,10 +194,10 @@ fn an_extra_judge_is_added_compared_and_removed() {
     assert!(agreement["same_dimension"].as_f64() > Some(0.2) && agreement["kappa"].as_f64() <= Some(1.0), "{added}");
     assert!(read(&run, "report.html").contains("κ of σ"));
     let again = json(&["select", RUN, "--judge", "vivid", "--judge", "offline", "--json", "--quiet"]);
-    assert_eq!(again["agreement"]["vivid"], *agreement, "a judge stays when another comes");
+    assert_eq!(again["agreement"]["vivid"], *agreement, "earlier judges are kept");
     assert_eq!(again["calls"]["made"], again["agreement"]["offline"]["turns"], "{again}");
 
-    // Both verdicts stand beside the first, and nothing else is new.
+    // Both verdicts are added, and nothing else changes.
     let changes = json(&["diff", "before", RUN, "--json"]);
     let samples = &changes["tables"]["samples"];
     assert_eq!(
@@ -215,11 +216,11 @@ fn an_extra_judge_is_added_compared_and_removed() {
     assert!(told.contains("cast.judges  – → [\"vivid\", \"offline\"]") && told.contains(" changed, "), "{told}");
     assert_eq!(String::from_utf8_lossy(&run.run(&["diff", "before", "before"]).stdout), "no differences\n");
 
-    // A build without them is what it was.
+    // A build without them gives the original tables.
     run.build(&["--replay"], 0);
     assert_eq!(run.tables(), tables);
 
-    // What is left out is told by stage, reason and id.
+    // Rejects are compared by stage, reason and id.
     let sample = ids(&table(&run, "samples")).swap_remove(0);
     vetoes(&run, &format!("[[veto]]\nid = \"{sample}\"\nreason = \"不像\"\n"));
     run.build(&["--replay"], 0);
@@ -249,12 +250,12 @@ fn verdicts_are_added_only_to_the_existing_data_set() {
     let run = TestRun::new();
     run.build(&[], 0);
     let left_out = rejected(&run);
-    // A later command notes another configuration, of which there is no data set, and what it left out itself.
+    // A later command writes another configuration, without a data set, and its own rejects.
     run.change("tau = 1", "tau = 2");
     let output = run.run(&["extract", "small.toml", "--set", "seed=12", "--quiet"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let before = (run.tables(), read(&run, "manifest.json"), left_out);
-    // The pool is another by now; it stays what it is.
+    // The pool has changed since; it is not modified.
     let pool = || {
         let entries = std::fs::read_dir(run.path().join("scene_pool")).expect("a pool");
         let files = entries.map(|entry| entry.expect("an entry").path()).filter(|path| path.is_file());
@@ -264,7 +265,7 @@ fn verdicts_are_added_only_to_the_existing_data_set() {
     };
     let of_pool = pool();
     let added = run.run(&["select", RUN, "--judge", "vivid", "--json", "--quiet"]);
-    assert_eq!(pool(), of_pool, "who judges writes no scene");
+    assert_eq!(pool(), of_pool, "judging writes no scene");
     assert!(added.status.success(), "{}", String::from_utf8_lossy(&added.stderr));
     let told: Value = serde_json::from_slice(&added.stdout).expect("JSON");
     assert_eq!(told["calls"]["made"], told["agreement"]["vivid"]["turns"], "nothing but verdicts is asked: {told}");
@@ -273,7 +274,7 @@ fn verdicts_are_added_only_to_the_existing_data_set() {
     run.build(&["--replay"], 0);
     assert_eq!((run.tables(), read(&run, "manifest.json"), rejected(&run)), before);
 
-    // Books that are not in their places are told as what they are.
+    // Missing books are reported as such.
     std::fs::create_dir(run.path().join("elsewhere")).expect("a folder");
     let moved = before.1.replace(env!("CARGO_MANIFEST_DIR"), "not-here");
     std::fs::write(run.path().join("elsewhere/manifest.json"), moved).expect("written");
@@ -282,7 +283,7 @@ fn verdicts_are_added_only_to_the_existing_data_set() {
     assert_eq!(output.status.code(), Some(2), "{errors}");
     assert!(errors.contains("elsewhere/manifest.json") && errors.contains("where the run was started"), "{errors}");
 
-    // What would change the run is refused, and a call that is no added verdict is not made; nor is it in the forecast.
+    // Changes of the run are rejected; only calls for added verdicts are made and forecast.
     let journal = (run.journal(), run.path().join("journal.aside"));
     for rehearsal in [&[][..], &["--dry-run"]] {
         let refused = |more: &[&str], code: i32, expected: [&str; 2]| {
@@ -311,7 +312,7 @@ fn verdicts_are_added_only_to_the_existing_data_set() {
     assert_eq!(run.tables(), divided);
 }
 
-/// Returns the counts of rows as manifest, card and report tell them.
+/// Returns the row counts of manifest, card and report.
 fn told_rows(run: &TestRun) -> [Vec<(String, String, u64)>; 3] {
     let manifest: Value = serde_json::from_str(&read(run, "manifest.json")).expect("JSON");
     let mut of_manifest = Vec::new();
@@ -383,7 +384,7 @@ fn card_report_and_manifest_agree_after_every_command() {
     split(&["--config", "conversations", "--split", "held=0.4"]);
     assert_agree(&run);
     assert!(read(&run, "report.html").contains(">held<"));
-    // The same once more is the same, and a new build undoes it all.
+    // Repeating the command changes nothing, and a new build undoes it.
     split(&["--config", "conversations", "--test", "0.9999"]);
     split(&["--test", "0.5", "--dev", "0.2"]);
     assert_agree(&run);
@@ -392,14 +393,14 @@ fn card_report_and_manifest_agree_after_every_command() {
     assert_eq!(read(&run, "report.html"), first);
     assert_agree(&run);
 
-    // A report that somebody has changed is written again, or is not there; it says nothing else.
+    // An edited report that cannot be updated is put aside.
     let path = run.path().join(RUN).join("report.html");
     std::fs::write(&path, first.replace("<!-- dramaturg:", "<!-- ")).expect("written");
     let output = run.run(&["split", RUN, "--test", "0.5"]);
     let told = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && told.contains("report.html"), "{told}");
     let left = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(!left.contains("<tr class=\"split\">"), "it does not tell of splits that are no more");
+    assert!(!left.contains("<tr class=\"split\">"), "it shows no outdated splits");
 }
 
 #[test]
@@ -423,7 +424,7 @@ fn the_card_shows_the_original_pipeline_file_after_adding_judges() {
         before.replace("simulate.target_probability=0.5\n", &format!("simulate.target_probability=0.5\n{judges}\n"))
     };
     assert_eq!(select(RUN, &["vivid"]), with("cast.judges=[\"vivid\"]"));
-    // The file has changed since, and has a model more: the run is what it was made with, the judge what the file says.
+    // The file has changed since and has another model: the run keeps its configuration, and the judge comes from the file.
     run.change("tau = 1 ", "tau = 2 ");
     run.change("[models.vivid]", "[models.late]\nprovider = \"offline\"\nvariant = \"brisk\"\n\n[models.vivid]");
     let late = select("small.toml", &["late"]);
@@ -432,7 +433,7 @@ fn the_card_shows_the_original_pipeline_file_after_adding_judges() {
     assert!(read(&run, "manifest.json").contains("tau = 1\\n"), "the configuration of the run");
     run.change("tau = 2 ", "tau = 1 ");
     run.build(&["--replay", "--set", "simulate.target_probability=0.5"], 0);
-    assert!(!read(&run, "dataset/README.md").contains("cast.judges"), "a build is that of the file");
+    assert!(!read(&run, "dataset/README.md").contains("cast.judges"), "a build follows the file");
 }
 
 #[test]

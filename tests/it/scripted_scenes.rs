@@ -151,7 +151,7 @@ async fn text_in_another_language_is_rejected() {
             };
             let (scenes, rejects, _) = book.extract(&extract::Params::default(), rule).await;
             if situation == foreign {
-                // Without a situation there is no scene.
+                // A scene needs a situation.
                 let last = rejects.last().expect("the scene is entered");
                 assert!(scenes.is_empty() && last.detail.contains("`situation` is not in "), "{rejects:?}");
                 continue;

@@ -1,4 +1,4 @@
-//! The whole road with a served model: what a run says and leaves when calls fail, keys are wrong, or somebody ends it.
+//! Builds with a served model: failed calls, wrong keys, unresponsive servers and interruption.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
@@ -33,7 +33,7 @@ fn output(command: &mut Command) -> (i32, String, String) {
     (output.status.code().unwrap_or(-1), text(output.stdout), text(output.stderr))
 }
 
-/// Fails when a file below a folder, or its name, holds one of some words.
+/// Panics if a file in a folder, or its name, contains one of the words; returns the number of files.
 fn expect_nowhere(words: &[&str], folder: &Path) -> usize {
     let mut files = 0;
     for entry in std::fs::read_dir(folder).expect("a folder") {
@@ -103,8 +103,8 @@ async fn an_api_key_is_in_no_file_and_no_output() {
     let mut command = run.command(&["build", "small.toml"]);
     let (code, stdout, stderr) = output(command.env("RUST_LOG", "trace").env("RUST_BACKTRACE", "full"));
     assert_eq!(code, 3, "{stderr}");
-    assert!(stderr.contains("TRACE"), "the log is as loud as it can be");
-    assert!(server.heads().iter().all(|head| head.contains(KEY)), "the key is in use");
+    assert!(stderr.contains("TRACE"), "the log has the highest level");
+    assert!(server.heads().iter().all(|head| head.contains(KEY)), "the key is sent");
     let port = server.url().rsplit(':').next().expect("a port").replace("/v1", "");
     let address = format!("127.0.0.1:{port}");
     for shown in [&stdout, &stderr] {
@@ -113,7 +113,7 @@ async fn an_api_key_is_in_no_file_and_no_output() {
     for folder in ["outputs", "scene_pool"] {
         assert!(expect_nowhere(&[KEY, &address], &run.path().join(folder)) > 1);
     }
-    // A key that the server does not take is repeated in its error.
+    // The server's error repeats the invalid key.
     let server =
         ScriptedServer::ruled(|_, _| Scripted::error(401, &format!("Incorrect API key provided: {KEY}"))).await;
     let set = format!("models.served.base_url='{}'", server.url());
@@ -155,7 +155,7 @@ async fn a_permanent_error_ends_the_run_at_once_with_a_hint() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_unresponsive_server_is_reported_and_probed_until_it_answers() {
-    // Eight in a row park it; up to three that were in flight may be answered in between.
+    // Eight failures in a row open the circuit breaker; up to three calls in flight may be answered in between.
     const AWAY: std::ops::Range<usize> = 4..15;
     let whole = run(&ScriptedServer::ruled(|_, _| Scripted::content(REPLY)).await.url());
     whole.build(&[], 0);
@@ -200,7 +200,7 @@ async fn ctrl_c_finishes_calls_in_flight_and_the_next_run_resumes() {
     let asked = server.bodies().len() - before;
     let journal = std::fs::read_to_string(run.journal()).expect("a journal");
     let kept = journal.lines().filter(|line| line.contains("\"model\":\"served\"")).count();
-    assert_eq!(kept, asked, "what was in flight is kept");
+    assert_eq!(kept, asked, "answers in flight are kept");
     run.build(&[], 0);
     assert_eq!(run.tables(), whole.tables());
     assert_eq!(server.bodies().len() - before, before, "no call is made twice");

@@ -1,4 +1,4 @@
-//! What the integration tests share: a working directory for the program, and a chat-completions server on loopback.
+//! Shared by the integration tests: a working directory for the program, and a chat completions server on loopback.
 
 pub(crate) mod scripted_extraction;
 
@@ -54,47 +54,7 @@ impl TestRun {
     /// Makes a working directory with `small.toml`, an offline pipeline with two of the included books.
     pub(crate) fn new() -> Self {
         let run = Self::empty();
-        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let path = |relative: &str| root.join(relative).display().to_string();
-        let pipeline = format!(
-            r#"
-name = "small"
-seed = 11
-books = {{ paths = ["{}", "{}"] }}
-
-[models.reader]
-provider = "offline"
-[models.vivid]
-provider = "offline"
-variant = "vivid"
-candidates = 32
-strategy_rate = 0.9
-
-[cast]
-extractor = "reader"
-synthesizers = ["reader"]
-director = "reader"
-scene = "reader"
-sources = ["vivid"]
-base = "reader"
-judge = "reader"
-
-[synthesize]
-established = ["{}", "{}"]
-count = {{ en = 1, zh = 1 }}
-
-[simulate]
-tau = 1
-batch_size = 2
-own_book = true
-max_turns = 10
-max_conversations = 3
-"#,
-            path("books/forty_kilos_short.fountain"),
-            path("books/lian_wen_ji.txt"),
-            path("pipelines/characters/keziah_marl.toml"),
-            path("pipelines/characters/wen_zhong_chou.toml"),
-        );
+        let pipeline = include_str!("../fixtures/small.toml").replace("$ROOT", env!("CARGO_MANIFEST_DIR"));
         run.write("small.toml", &pipeline);
         run
     }
@@ -151,7 +111,7 @@ max_conversations = 3
         self.folder.path()
     }
 
-    /// Builds, expects an exit code, and returns what `--json` says.
+    /// Builds, expects an exit code, and returns the `--json` output.
     pub(crate) fn build(&self, arguments: &[&str], code: i32) -> Value {
         let output = self.run(&[&["build", "small.toml", "--json", "--quiet"], arguments].concat());
         let errors = String::from_utf8_lossy(&output.stderr);
@@ -182,16 +142,16 @@ max_conversations = 3
     }
 }
 
-/// What the server does with one request.
+/// How the server responds to a request.
 #[derive(Debug, Clone)]
 pub(crate) enum Scripted {
     /// Answers with a status, one more header line, and a body.
     Body(u16, &'static str, String),
     /// Announces a longer body than it sends.
     Truncated(String),
-    /// Closes the connection without a word.
+    /// Closes the connection without a response.
     Closed,
-    /// Takes the request and says nothing any more.
+    /// Accepts the request and never responds.
     Stalled,
 }
 
@@ -219,10 +179,10 @@ impl Scripted {
     }
 }
 
-/// What a server answers to its n-th request, counted from 0; a request without a body is null.
+/// Returns the response to the n-th request, counted from 0; the body of a request without one is null.
 type Rule = dyn Fn(usize, &Value) -> Scripted + Send + Sync;
 
-/// A server that follows a script or a rule, and keeps what it was sent.
+/// A server that follows a script or a rule and records its requests.
 pub(crate) struct ScriptedServer {
     port: u16,
     seen: Arc<Mutex<Vec<(String, Value)>>>,
@@ -231,7 +191,7 @@ pub(crate) struct ScriptedServer {
 
 impl ScriptedServer {
     /// Starts a server that follows a script, one entry per request in the order of their arrival. A request beyond the script
-    /// is answered 418, which no client tries again.
+    /// is answered with 418, which is not retried.
     pub(crate) async fn start(script: impl IntoIterator<Item = Scripted>) -> Self {
         let script = Mutex::new(script.into_iter().collect::<VecDeque<_>>());
         let end = || Scripted::Body(418, "x-test: 1", "the script is at its end".to_owned());
@@ -253,7 +213,7 @@ impl ScriptedServer {
         server
     }
 
-    /// Says whether requests are answered; those that are not wait until they are.
+    /// Sets whether requests are answered; otherwise they wait.
     pub(crate) fn answer(&self, answers: bool) {
         self.answers.send_replace(answers);
     }
@@ -263,7 +223,7 @@ impl ScriptedServer {
         format!("http://127.0.0.1:{}/v1", self.port)
     }
 
-    /// Returns an endpoint for this server, whose back-off is too short to be noticed.
+    /// Returns an endpoint for this server with a negligible backoff.
     pub(crate) fn endpoint(&self) -> Endpoint {
         self.endpoint_with(|_| ())
     }

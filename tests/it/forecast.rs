@@ -1,4 +1,4 @@
-//! What a run will cost and how it stands: forecasts held to runs, and runs looked at while they work.
+//! Forecasts compared with runs, and `status` during and after a run.
 
 use std::process::Stdio;
 
@@ -22,7 +22,7 @@ fn run(url: &str) -> TestRun {
     run
 }
 
-/// Answers without counting tokens, so that both sides estimate them alike.
+/// Answers without token counts, so that both sides use estimates.
 fn uncounted(content: &str) -> Scripted {
     Scripted::json(200, &json!({"choices": [{"message": {"content": content}, "finish_reason": "stop"}]}))
 }
@@ -69,7 +69,7 @@ async fn a_forecast_is_close_to_the_run_and_subtracts_paid_calls() {
         sum(&of_server(&left["asks"]), "/calls/made"),
         "served calls",
     );
-    // What the journal has is paid, and nothing is to come.
+    // All calls are in the journal, so they are paid and none are left.
     let after = dry(&run, &[]);
     assert_eq!((after["total"]["calls"].as_u64(), after["total"]["usd"].as_f64()), (Some(0), Some(0.0)), "{after}");
     assert_eq!(after["total"]["paid"], left["calls"]["made"]);
@@ -93,10 +93,10 @@ fn a_forecast_is_deterministic_and_needs_no_server_or_key() {
     let calls: u32 = asks(&first).iter().map(|ask| u32::try_from(ask["calls"].as_u64().unwrap()).unwrap()).sum();
     let wall = |forecast: &Value| forecast["wall_s"].as_f64().unwrap();
     assert!(wall(&first) > 4.0 && wall(&first) < 2.0 * f64::from(calls), "side by side: {} s", wall(&first));
-    // One call at a time takes as long as all of them together.
+    // With one call at a time the durations add up.
     let narrow = few(&["--latency", "2", "--set", "models.served.concurrency=1"]);
     assert!((wall(&narrow) - 2.0 * f64::from(calls)).abs() < 0.001, "{calls} calls, {} s", wall(&narrow));
-    // A bound that will be reached is named, and does not bound the forecast.
+    // A budget that will be reached is reported but does not limit the forecast.
     let slow = ["--latency", "0", "--set", "models.served.requests_per_minute=60", "--set", "budget.max_usd=0.0001"];
     let paced = few(&slow);
     assert!((wall(&paced) - f64::from(calls - 1)).abs() < 0.001, "{calls} calls, {} s", wall(&paced));
@@ -120,12 +120,12 @@ async fn a_limited_run_replaces_assumptions_by_measurements() {
     let asks = forecast["asks"].as_array().unwrap();
     let measured = asks.iter().find(|ask| ask["model"] == "served" && ask["ask"] == "simulate/scene_reply").unwrap();
     assert!(measured["paid"].as_u64() > Some(5), "{measured}");
-    // The server counts two tokens for each reply, and ten for each prompt.
+    // The server reports two tokens per reply and ten per prompt.
     assert_eq!(measured["basis"], "measured");
     assert_eq!(measured["completion"].as_u64().unwrap(), 2 * measured["calls"].as_u64().unwrap(), "{measured}");
     let each = measured["prompt"].as_u64().unwrap().checked_div(measured["calls"].as_u64().unwrap());
-    assert!(each.is_none_or(|each| (6..=15).contains(&each)), "{measured}");
-    // A model under the same name that is another one is not measured by it.
+    assert!(each.is_some_and(|each| (6..=15).contains(&each)), "{measured}");
+    // Measurements are not used for another model with the same name.
     let other = dry(&run, &["--set", "models.served.model='other'"]);
     assert!(paid(&forecast, "served") > 0 && paid(&other, "served") == 0, "{other}");
     let asks = other["asks"].as_array().unwrap();
@@ -157,10 +157,10 @@ async fn status_shows_a_run_while_it_works_and_afterwards() {
     while server.bodies().is_empty() {
         tokio::task::yield_now().await;
     }
-    // Its next word tells of the requests that wait.
+    // Its next status reports the waiting requests.
     let working = loop {
         let working = status(&run, &["--no-estimate"]);
-        // A slow machine may be seen amid the offline calls of an earlier stage.
+        // On a slow machine an earlier stage may still be active.
         let is_there = working["stages"].as_array().unwrap().iter().any(|stage| stage["stage"] == "simulate");
         if is_there && working["in_flight"].as_u64() > Some(0) {
             break working;
@@ -194,7 +194,7 @@ fn status_shows_why_a_run_stopped_and_what_is_missing() {
     assert_eq!((&stopped["state"], &stopped["calls"]["made"]), (&json!("budget"), &json!(60)));
     assert!(stopped["error"].as_str().unwrap().contains("max_calls = 60"), "{stopped}");
     let missing = stopped["missing"]["calls"].as_u64().unwrap();
-    // What fell silent is gone, and the journal tells the same and what it cost.
+    // A run that does not respond is counted from its journal, with the same result.
     let path = run.path().join("outputs/small/status.json");
     let word = std::fs::read_to_string(&path).expect("the run's last word");
     std::fs::write(&path, word.replacen("\"budget\"", "\"running\"", 1)).expect("the same");
@@ -204,13 +204,13 @@ fn status_shows_why_a_run_stopped_and_what_is_missing() {
     let gone = status(&run, &[]);
     assert_eq!((&gone["state"], &gone["calls"]["journal"]), (&json!("gone"), &json!(60)));
     assert_eq!((&gone["usd"], &gone["missing"]["calls"]), (&json!(0.0), &json!(missing)));
-    // Without its last word, what is missing is not known: it needs the configuration.
+    // Without a status the remaining work is unknown, since the configuration is missing.
     std::fs::remove_file(run.path().join("outputs/small/status.json")).expect("the run's last word");
     let told = status(&run, &[]);
     assert_eq!((&told["state"], &told["calls"]["journal"]), (&json!("unknown"), &json!(60)));
     assert_eq!(told["missing"], Value::Null);
     let rest = run.build(&[], 0);
-    assert_eq!(rest["calls"]["made"].as_u64(), Some(missing), "offline a rehearsal is the run");
+    assert_eq!(rest["calls"]["made"].as_u64(), Some(missing), "an offline dry run equals the run");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -234,7 +234,7 @@ async fn faults_and_cacheable_tokens_are_reported_and_a_replay_writes_the_same_m
     assert_eq!(
         told["faults"]["served"],
         json!({"empty_reply": faults["empty_reply"]}),
-        "what no journal has is not told"
+        "what the journal lacks is not reported"
     );
     assert_eq!((&told["cacheable"], &told["reasks"]), (&left["tokens"]["cacheable"], &left["reasks"]));
     let replayed = run.build(&["--replay", "--set", "models.served.concurrency=1"], 0);

@@ -1,5 +1,4 @@
-//! Which hosts the program talks to: the configured ones and no other, through the proxy and with the certificates that the
-//! environment names.
+//! The program contacts only the configured hosts, through the proxy and with the certificates that the environment names.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -20,11 +19,11 @@ const HOST: &str = "llm.test";
 const KEY: &str = "sk-0123456789-abcdef";
 const REPLY: &str = "(nods) I have heard that said before, and I do not hold with it.";
 
-/// A proxy that leads to one server whatever it is asked for, as that host, and keeps what it was asked for.
+/// A proxy that forwards every connection to one server and records the requested hosts.
 struct Proxy {
     port: u16,
     asked: Arc<Mutex<BTreeSet<String>>>,
-    /// The certificate of the authority that vouches for the server, as PEM.
+    /// The certificate of the server's authority, as PEM.
     authority: String,
 }
 
@@ -53,7 +52,7 @@ impl Proxy {
     }
 }
 
-/// Leads one connection to the server.
+/// Forwards one connection to the server.
 async fn lead(
     mut stream: TcpStream,
     acceptor: TlsAcceptor,
@@ -81,7 +80,7 @@ async fn lead(
     Ok(())
 }
 
-/// Returns the server's end of TLS, and the certificate of the authority that nobody else knows.
+/// Returns the server's side of TLS and the certificate of its private authority.
 fn certified() -> (TlsAcceptor, String) {
     let mut params = CertificateParams::new(Vec::new()).expect("no names");
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -101,9 +100,9 @@ fn certified() -> (TlsAcceptor, String) {
     (TlsAcceptor::from(Arc::new(config)), authority)
 }
 
-/// Returns a build whose base model is played by a server, with nothing in its environment but the key and what is given.
+/// Returns a build with a served base model; its environment has only the key and the given variables.
 ///
-/// Another seed asks for another data set, so that the journal has no answers.
+/// Another seed causes other calls, so that the journal has no answers.
 fn build(run: &TestRun, seed: u32, environment: &[(&str, &str)]) -> Command {
     let mut command = run.command(&["build", "small.toml", "--set", &format!("seed={seed}")]);
     command.env("OPENAI_API_KEY", KEY).envs(environment.iter().copied());
@@ -117,7 +116,7 @@ fn run() -> TestRun {
     run
 }
 
-/// Expects an exit code, and returns what was said.
+/// Expects an exit code and returns stderr.
 fn expect(mut command: Command, code: i32) -> String {
     let output = command.output().expect("it runs");
     let stderr = String::from_utf8(output.stderr).expect("the program prints UTF-8");
@@ -132,7 +131,7 @@ async fn a_build_contacts_only_the_configured_host_through_the_proxy() {
     let proxy = Proxy::start(&server).await;
     let (run, url) = (run(), proxy.url());
     std::fs::write(run.path().join("authority.pem"), &proxy.authority).expect("a file");
-    // All that this process sends goes to the proxy, whatever its host.
+    // Every request of this process goes to the proxy.
     let all = [("ALL_PROXY", url.as_str()), ("HTTP_PROXY", &url), ("HTTPS_PROXY", &url)];
     let secure = [("OPENAI_BASE_URL", "https://llm.test/v1"), ("SSL_CERT_FILE", "authority.pem")];
     expect(build(&run, 1, &[&all[..], &secure].concat()), 0);
@@ -152,24 +151,24 @@ async fn certificates_and_proxies_come_from_the_standard_variables() {
     let (run, url) = (run(), proxy.url());
     let folder = run.path().join("authorities");
     std::fs::create_dir(&folder).expect("a folder");
-    // The name is a hash to OpenSSL, which this reader does not check.
+    // OpenSSL uses a hash as the name; this reader does not check it.
     std::fs::write(folder.join("0a1b2c3d.0"), &proxy.authority).expect("a file");
     let base = ("OPENAI_BASE_URL", "https://llm.test/v1");
     let through = ("https_proxy", url.as_str());
-    // Nobody vouches for the server.
+    // The server's authority is unknown.
     let (_, other) = certified();
     std::fs::write(run.path().join("other.pem"), other).expect("a file");
     let stderr = expect(build(&run, 1, &[base, through, ("SSL_CERT_FILE", "other.pem")]), 4);
     assert!(stderr.contains("certificate"), "{stderr}");
-    assert!(server.heads().is_empty(), "nothing is said to a server that nobody vouches for");
+    assert!(server.heads().is_empty(), "no request is sent to a server with an unknown authority");
     expect(build(&run, 1, &[base, through, ("SSL_CERT_DIR", "authorities")]), 0);
     assert!(!server.heads().is_empty());
-    // A host without a proxy is asked directly; this one has no address.
+    // A host in NO_PROXY is contacted directly; this one has no address.
     let asked = server.heads().len();
     let direct = [base, through, ("NO_PROXY", HOST), ("SSL_CERT_DIR", "authorities")];
     expect(build(&run, 2, &direct), 4);
     assert_eq!(server.heads().len(), asked);
-    // One without TLS goes through the proxy of its own variable.
+    // A server without TLS is contacted through the proxy of HTTP_PROXY.
     let plain = [("OPENAI_BASE_URL", "http://llm.test:8080/v1"), ("http_proxy", url.as_str())];
     expect(build(&run, 2, &plain), 0);
     let asked = proxy.asked();
