@@ -131,7 +131,7 @@ impl Stages {
             .map_or(0.0, |(_, seconds, _)| *seconds)
     }
 
-    fn peaks(&self) -> Vec<(&'static str, u64)> {
+    fn peaks(&self) -> Vec<(Stage, u64)> {
         self.0
             .lock()
             .expect("no thread panics while it holds the lock")

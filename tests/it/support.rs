@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use dramaturg::llm::{Budget, Endpoint, Journal, Model, OfflineOptions, ServedOptions, Session};
+use dramaturg::llm::{Budget, Endpoint, Journal, ServedOptions, Session};
 use dramaturg::prompt::Prompts;
 use dramaturg::schema::Language;
 use dramaturg::store::FileJournal;
@@ -31,13 +31,6 @@ pub(crate) fn session(folder: &Path, budget: Budget, replay: bool) -> Arc<Sessio
         Arc::new(FileJournal::open(&folder.join("journal.jsonl")).expect("the journal opens"));
     let prompts = Prompts::new([], &BTreeMap::new()).expect("there are no templates to parse");
     Arc::new(Session::new(7, prompts, journal, budget, replay))
-}
-
-/// Returns an offline model with seed 7, all prompt templates and a journal.
-pub(crate) fn offline_model(journal: Arc<dyn Journal>) -> Model {
-    let prompts = Prompts::new(dramaturg::stages::prompts(), &BTreeMap::new()).expect("the templates parse");
-    let session = Arc::new(Session::new(7, prompts, journal, Budget::default(), false));
-    Model::offline("rules", OfflineOptions::default(), session)
 }
 
 /// A temporary working directory, and the program run in it.
