@@ -35,7 +35,7 @@ impl std::fmt::Display for Language {
 }
 
 /// One value per language.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ByLanguage<T> {
     /// English value.

@@ -22,7 +22,7 @@ pub use asks::{
 };
 pub use general::{GeneralInstruction, select_instructions};
 pub use params::{Params, Roles, SplitRule};
-pub use role::{Act, ActTurn, Phrase, Role, Segment, segments};
+pub use role::{Act, ActTurn, Acts, Phrase, Role, Segment, segments};
 pub use role_pipeline::{RoleContext, RoleOutput, grade_speech, min_calls, process_role};
 pub use rows::{Fault, SelectedRows, SplitAssignments, SplitPlanner, fault, select_rows};
 

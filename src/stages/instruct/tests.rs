@@ -59,7 +59,13 @@ fn spoken(language: Language, params: &Params) -> Role {
         Language::Zh => ("性格", "看堰的人。她数着来往的船，不信压低嗓子说话的人。"),
     };
     let profile = vec![Attribute { key: key.to_owned(), value: value.to_owned(), visibility: Visibility::Public }];
-    Role::new(params, &Character { profile, ..character(name, language) }, &[act(lines)], "a-book", false)
+    Role::new(
+        params,
+        &Character { profile, ..character(name, language) },
+        &std::iter::once(act(lines)).collect(),
+        "a-book",
+        false,
+    )
 }
 
 fn small() -> Params {

@@ -12,7 +12,7 @@ use crate::config::open_books;
 use crate::pipeline::error::RunError;
 use crate::schema::{Book, Character, CharacterType, Language, Reject, RejectReason, Scene, Stage, slug};
 use crate::stages::extract;
-use crate::stages::instruct::{self, Act, Role, Roles};
+use crate::stages::instruct::{self, Act, Acts, Role, Roles};
 use crate::stages::synthesize::established;
 use crate::store::PoolIndex;
 
@@ -86,7 +86,7 @@ impl Runner {
                 let book = characters.first().and_then(|character| character.book.as_ref());
                 let acts = match book {
                     Some(book) => acts_of(&cast.scenes.of_book(book)?, None),
-                    None => Vec::new(),
+                    None => Acts::default(),
                 };
                 for character in characters {
                     let source = match (&character.book, character.kind) {
@@ -125,7 +125,7 @@ impl Runner {
 }
 
 /// Returns the acts of scenes in book order, in one language or all.
-fn acts_of(scenes: &[Scene], language: Option<Language>) -> Vec<Act> {
+fn acts_of(scenes: &[Scene], language: Option<Language>) -> Acts {
     let mut scenes: Vec<&Scene> =
         scenes.iter().filter(|scene| language.is_none_or(|language| scene.language == language)).collect();
     scenes.sort_by_key(|scene| (scene.start.is_none(), scene.start, &scene.id));
@@ -135,7 +135,7 @@ fn acts_of(scenes: &[Scene], language: Option<Language>) -> Vec<Act> {
 /// Reads the roles of a script.
 fn script_roles(params: &instruct::Params, script: &Book, rejects: &mut Vec<Reject>) -> Vec<Role> {
     let attribution = attribution::attribute(&script.text, script.language, true);
-    let acts: Vec<Act> = extract::acts(&attribution, &script.text)
+    let acts: Acts = extract::acts(&attribution, &script.text)
         .iter()
         .map(|utterances| Act::new(utterances, str::to_owned))
         .collect();

@@ -10,9 +10,12 @@ pub(super) use segments::DESCRIPTION;
 pub use segments::{Segment, segments};
 
 use std::collections::BTreeSet;
+use std::sync::OnceLock;
 
-use self::phrases::phrases;
-use crate::schema::{Attribute, Character, DialogueTurn, Grounded, Language, RoleId, Scene, Utterance, slug};
+use self::phrases::{PhraseCounts, phrases};
+use crate::schema::{
+    Attribute, ByLanguage, Character, DialogueTurn, Grounded, Language, RoleId, Scene, Utterance, slug,
+};
 use crate::stages::instruct::params::Params;
 use crate::text::{length, spoken};
 
@@ -66,6 +69,39 @@ impl Act {
     }
 }
 
+/// The acts of a book, in order.
+#[derive(Debug, Default)]
+pub struct Acts {
+    acts: Vec<Act>,
+    /// The phrases of all spoken turns, counted when a role of the language first needs them.
+    phrase_counts: ByLanguage<OnceLock<PhraseCounts>>,
+}
+
+impl FromIterator<Act> for Acts {
+    fn from_iter<T: IntoIterator<Item = Act>>(acts: T) -> Self {
+        Self { acts: acts.into_iter().collect(), phrase_counts: ByLanguage::default() }
+    }
+}
+
+impl Acts {
+    fn turns(&self) -> impl Iterator<Item = &ActTurn> {
+        self.acts.iter().flat_map(|act| &act.turns)
+    }
+
+    /// Returns the turns that somebody speaks, with their words, actions left out.
+    fn spoken(&self) -> impl Iterator<Item = (&ActTurn, &str)> {
+        self.turns()
+            .filter(|turn| turn.speaker.is_some())
+            .map(|turn| (turn, spoken(&turn.content)))
+            .filter(|(_, line)| !line.is_empty())
+    }
+
+    fn phrase_counts(&self, language: Language) -> &PhraseCounts {
+        let counts = self.phrase_counts.get(language);
+        counts.get_or_init(|| PhraseCounts::new(self.spoken().map(|(_, line)| line), language))
+    }
+}
+
 /// A role before its profile is written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Role {
@@ -99,27 +135,25 @@ impl Role {
     /// Builds a role from a character and the acts of its book in book order. A character without acts has no dialogue,
     /// and its lines are those of its file.
     #[must_use]
-    pub fn new(params: &Params, character: &Character, acts: &[Act], source: &str, is_chosen: bool) -> Self {
+    pub fn new(params: &Params, character: &Character, acts: &Acts, source: &str, is_chosen: bool) -> Self {
         let names: BTreeSet<String> =
             std::iter::once(&character.name).chain(&character.aliases).map(|name| slug(name)).collect();
-        let is_own = |turn: &ActTurn| turn.speaker.as_ref().is_some_and(|speaker| names.contains(&slug(speaker)));
-        let dialogue = rounds(acts, &character.name, is_own);
+        // All speakers: each once, since a book has many more turns.
+        let speakers: BTreeSet<&str> = acts.turns().filter_map(|turn| turn.speaker.as_deref()).collect();
+        let own_speakers: BTreeSet<&str> =
+            speakers.iter().copied().filter(|speaker| names.contains(&slug(speaker))).collect();
+        let is_own = |turn: &ActTurn| turn.speaker.as_deref().is_some_and(|speaker| own_speakers.contains(speaker));
+        let dialogue = rounds(&acts.acts, &character.name, is_own);
         let own_turns = dialogue.iter().filter(|turn| turn.role == character.name).count();
         let spoken_lines = |own: bool| -> Vec<String> {
-            acts.iter()
-                .flat_map(|act| &act.turns)
-                .filter(|turn| turn.speaker.is_some() && is_own(turn) == own)
-                .map(|turn| spoken(&turn.content).to_owned())
-                .filter(|line| !line.is_empty())
-                .collect()
+            acts.spoken().filter(|(turn, _)| is_own(turn) == own).map(|(_, line)| line.to_owned()).collect()
         };
         let (mut own, others) = (spoken_lines(true), spoken_lines(false));
-        if own.is_empty() {
+        let is_in_acts = !own.is_empty();
+        if !is_in_acts {
             own.clone_from(&character.lines);
         }
         // Names of other speakers are not a habit of speech.
-        let speakers: BTreeSet<&str> =
-            acts.iter().flat_map(|act| &act.turns).filter_map(|turn| turn.speaker.as_deref()).collect();
         let own_names = std::iter::once(&character.name).chain(&character.aliases).map(String::as_str);
         let forms: Vec<&str> = own_names.chain(speakers).collect();
         Self {
@@ -131,7 +165,13 @@ impl Role {
             profile: character.profile.clone(),
             dialogue,
             own_turns: u32::try_from(own_turns).unwrap_or(u32::MAX),
-            phrases: phrases(params, character.language, &own, &others, &forms),
+            phrases: phrases(
+                params,
+                character.language,
+                (&own, is_in_acts),
+                acts.phrase_counts(character.language),
+                &forms,
+            ),
             lines: sample_lines(&own, character.language),
             others: sample_lines(&others, character.language),
             is_chosen,
@@ -228,7 +268,7 @@ pub(super) mod tests {
     }
 
     pub(crate) fn role(name: &str, language: Language, acts: &[Act]) -> Role {
-        Role::new(&Params::default(), &character(name, language), acts, "a-book", true)
+        Role::new(&Params::default(), &character(name, language), &acts.iter().cloned().collect(), "a-book", true)
     }
 
     #[test]

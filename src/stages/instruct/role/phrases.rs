@@ -5,7 +5,7 @@
 //! the role uses it in enough turns, at a higher rate than the others, and with a G² above the minimum: 2 Σ o·ln(o / e)
 //! over the counts o in the role's and the other turns, where e is the count expected if all spoke alike.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use serde::Serialize;
 
@@ -33,27 +33,52 @@ pub struct Phrase {
     pub keyness: f64,
 }
 
+/// The phrases of all spoken turns of a book, counted once and compared with each of its roles.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct PhraseCounts {
+    /// The number of turns.
+    turns: usize,
+    /// The number of turns that contain a phrase, by its normalized form.
+    counts: HashMap<String, u32>,
+}
+
+impl PhraseCounts {
+    pub(super) fn new<'a>(lines: impl Iterator<Item = &'a str>, language: Language) -> Self {
+        let mut all = Self::default();
+        for line in lines {
+            all.turns += 1;
+            let phrases: HashSet<String> =
+                clauses(line, language).iter().flat_map(|clause| grams(clause, language)).map(|(key, _)| key).collect();
+            for key in phrases {
+                *all.counts.entry(key).or_default() += 1;
+            }
+        }
+        all
+    }
+}
+
 /// Returns the candidates, highest G² first; none if nobody else speaks, as there is nothing to compare with. Parts of
 /// a longer phrase that is almost as frequent are excluded, and so are names and forms of address.
-pub(in crate::stages::instruct) fn phrases(
+///
+/// `all` counts the turns of everyone. `own` are part of them if `is_counted`.
+pub(super) fn phrases(
     params: &Params,
     language: Language,
-    own: &[String],
-    others: &[String],
+    (own, is_counted): (&[String], bool),
+    all: &PhraseCounts,
     names: &[&str],
 ) -> Vec<Phrase> {
-    if own.is_empty() || others.is_empty() {
+    let other_turns = all.turns - if is_counted { own.len() } else { 0 };
+    if own.is_empty() || other_turns == 0 {
         return Vec::new();
     }
-    let mut own_counts = counts(own, language, |_| true);
-    own_counts.retain(|_, forms| turns(forms) >= params.min_phrase_turns);
-    let other_counts = counts(others, language, |phrase| own_counts.contains_key(phrase));
-    let (size, other_size) = (float(own.len()), float(others.len()));
-    let mut found: Vec<(String, Phrase)> = own_counts
+    let (size, other_size) = (float(own.len()), float(other_turns));
+    let mut found: Vec<(String, Phrase)> = counts(own, language)
         .iter()
+        .filter(|(_, forms)| turns(forms) >= params.min_phrase_turns)
         .filter_map(|(key, forms)| {
             let count = turns(forms);
-            let other = other_counts.get(key).map_or(0, turns);
+            let other = all.counts.get(key).copied().unwrap_or(0) - if is_counted { count } else { 0 };
             let keyness = keyness(f64::from(count), size, f64::from(other), other_size);
             let text = forms.iter().max_by_key(|(form, count)| (**count, std::cmp::Reverse(*form)))?.0;
             let is_name = names.iter().any(|name| has_name(text, name)) || language == Language::Zh && is_title(text);
@@ -106,19 +131,15 @@ fn keyness(own: f64, size: f64, other: f64, other_size: f64) -> f64 {
     2.0 * (term(own, size * share) + term(other, other_size * share))
 }
 
-/// Counts the turns that contain each phrase that `is_counted` selects, by normalized form and spelling.
-fn counts(
-    lines: &[String],
-    language: Language,
-    is_counted: impl Fn(&str) -> bool,
-) -> BTreeMap<String, BTreeMap<String, u32>> {
+/// Counts the turns that contain each phrase, by normalized form and spelling.
+fn counts(lines: &[String], language: Language) -> BTreeMap<String, BTreeMap<String, u32>> {
     let mut counts: BTreeMap<String, BTreeMap<String, u32>> = BTreeMap::new();
     for line in lines {
         let mut phrases_of_line: BTreeSet<(String, String)> = BTreeSet::new();
         let mut keys: BTreeSet<String> = BTreeSet::new();
         for clause in clauses(line, language) {
             for (key, form) in grams(&clause, language) {
-                if is_counted(&key) && keys.insert(key.clone()) {
+                if keys.insert(key.clone()) {
                     phrases_of_line.insert((key, form));
                 }
             }
@@ -168,7 +189,8 @@ mod tests {
 
     fn found(language: Language, own: &[&str], others: &[&str], names: &[&str]) -> Vec<String> {
         let owned = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>();
-        let phrases = phrases(&Params::default(), language, &owned(own), &owned(others), names);
+        let all = PhraseCounts::new(own.iter().chain(others).copied(), language);
+        let phrases = phrases(&Params::default(), language, (&owned(own), true), &all, names);
         phrases.into_iter().map(|phrase| phrase.text).collect()
     }
 
