@@ -17,7 +17,7 @@ impl OfflineAnswer for FindBoundary {
         };
         let best = (0..features.len())
             .min_by(|a, b| {
-                // On equal cost, the nearest place wins.
+                // On equal cost, the nearest boundary wins.
                 cost(*a).total_cmp(&cost(*b)).then(a.abs_diff(planned).cmp(&b.abs_diff(planned)))
             })
             .unwrap_or(planned);
@@ -27,7 +27,7 @@ impl OfflineAnswer for FindBoundary {
     }
 }
 
-/// The features of a place between two paragraphs.
+/// The features of a position between two paragraphs.
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::struct_excessive_bools, reason = "independent features with separate weights")]
 struct Features {
@@ -40,22 +40,22 @@ struct Features {
     /// The paragraph before it ends inside a sentence.
     unended: bool,
     /// The paragraph before it is a heading.
-    stranded: bool,
+    after_heading: bool,
     /// The paragraph after it is a heading.
     heading: bool,
     /// There is a scene break before it.
-    after_stars: bool,
+    after_scene_break: bool,
     /// There is a scene break after it.
-    before_stars: bool,
+    before_scene_break: bool,
 }
 
 impl Features {
-    /// Whether a scene continues across the place.
+    /// Whether a scene continues across the position.
     const fn runs_on(self) -> bool {
-        !self.heading && !self.after_stars && !self.before_stars && (self.open || self.talk || self.unended)
+        !self.heading && !self.after_scene_break && !self.before_scene_break && (self.open || self.talk || self.unended)
     }
 
-    /// Returns the cost of a boundary at the place; negative where a scene ends. The distance of a whole window costs
+    /// Returns the cost of a boundary at the position; negative where a scene ends. The distance of a whole window costs
     /// 3.
     fn cost(self) -> f64 {
         let weigh = |is: bool, cost: f64| if is { cost } else { 0.0 };
@@ -63,22 +63,22 @@ impl Features {
             + weigh(self.unended, 6.0)
             + weigh(self.talk, 4.0)
             + weigh(self.near_talk && !self.talk, 2.0)
-            + weigh(self.stranded, 12.0)
+            + weigh(self.after_heading, 12.0)
             + weigh(self.heading, -10.0)
-            + weigh(self.after_stars, -8.0)
-            + weigh(self.before_stars, -6.0)
+            + weigh(self.after_scene_break, -8.0)
+            + weigh(self.before_scene_break, -6.0)
     }
 
-    /// Returns what a boundary at the place cuts, and why.
+    /// Returns what a boundary at the position cuts, and why.
     const fn reason(self, language: Language) -> (Cut, &'static str) {
         let zh = matches!(language, Language::Zh);
-        if self.stranded {
+        if self.after_heading {
             return (Cut::Trailing, if zh { "标题与正文分开了。" } else { "A heading is parted from its text." });
         }
         if self.heading {
             return (Cut::Nothing, if zh { "新的一章由此开始。" } else { "A chapter begins here." });
         }
-        if self.after_stars || self.before_stars {
+        if self.after_scene_break || self.before_scene_break {
             return (Cut::Nothing, if zh { "这里换了一场。" } else { "One scene ends here and another begins." });
         }
         if self.unended {
@@ -94,26 +94,26 @@ impl Features {
     }
 }
 
-/// Returns the features of the place before a paragraph.
+/// Returns the features of the position before a paragraph.
 fn features(ask: &FindBoundary, paragraphs: &[&Paragraph], at: usize) -> Features {
     let (before, after) = (paragraphs[at - 1], paragraphs[at]);
-    let talk = |place: usize| {
-        paragraphs.get(place).is_some_and(|paragraph| !paragraph.heading && is_talk(ask, &paragraph.text))
+    let talk = |index: usize| {
+        paragraphs.get(index).is_some_and(|paragraph| !paragraph.heading && is_talk(ask, &paragraph.text))
     };
     let last = before.text.trim_end_matches(['”', '"', '’', '\'', '」', '』', '）', ')', '*', '_']);
     let ended = last.ends_with(['.', '!', '?', '…', '。', '！', '？', '．', '—', ':', '：']);
     let short = if ask.language == Language::Zh { 20 } else { 50 };
-    let stars = |paragraph: &Paragraph| is_scene_break(&paragraph.text);
+    let is_break = |paragraph: &Paragraph| is_scene_break(&paragraph.text);
     Features {
         open: ends_in_quotation(&before.text),
         talk: talk(at - 1) && talk(at),
         near_talk: (talk(at - 1) || (at >= 2 && talk(at - 2))) && (talk(at) || talk(at + 1)),
         // Lines of verse, of a script and of a letterhead end without punctuation.
-        unended: !ended && !before.heading && !stars(before) && !ask.script && before.text.chars().count() > short,
-        stranded: before.heading,
+        unended: !ended && !before.heading && !is_break(before) && !ask.script && before.text.chars().count() > short,
+        after_heading: before.heading,
         heading: after.heading,
-        after_stars: stars(before),
-        before_stars: stars(after),
+        after_scene_break: is_break(before),
+        before_scene_break: is_break(after),
     }
 }
 

@@ -1,4 +1,5 @@
-//! The work, one folder per stage: each an async function from one input to its records. A stage sees no file and no progress bar.
+//! The stages, one folder each. A stage is an async function from one input to its records; it reads and writes no file
+//! and shows no progress.
 
 pub mod chunk;
 pub mod export;
@@ -20,7 +21,7 @@ pub fn prompts() -> impl Iterator<Item = (&'static str, &'static str)> {
         .copied()
 }
 
-/// Returns the name of every ask with the schema of its answer, as a server is sent it before an ask narrows it.
+/// Returns the name of every ask with the schema of its answer, before the ask restricts it to its own values.
 #[must_use]
 pub fn answers() -> Vec<(&'static str, Value)> {
     vec![

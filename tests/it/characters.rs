@@ -47,10 +47,10 @@ fn the_two_main_characters_of_a_novel_play() {
         ("渡口记.txt", CHINESE, ["阿满", "许存义"], "阿满"),
     ] {
         let run = run(book, text, "\"pool\"");
-        let left = run.build(&[], 0);
-        assert_eq!(left["rows"]["characters"]["train"], 2, "{left} {:?}", rejects(&run, "synthesize"));
-        assert!(left["rows"]["conversations"]["test"].as_u64() >= Some(2), "{left}");
-        assert!(left["rows"]["samples"]["test"].as_u64() >= Some(1), "{left}");
+        let summary = run.build(&[], 0);
+        assert_eq!(summary["rows"]["characters"]["train"], 2, "{summary} {:?}", rejects(&run, "synthesize"));
+        assert!(summary["rows"]["conversations"]["test"].as_u64() >= Some(2), "{summary}");
+        assert!(summary["rows"]["samples"]["test"].as_u64() >= Some(1), "{summary}");
         let reasons: Vec<Value> =
             rejects(&run, "simulate").into_iter().map(|reject| reject["reason"].clone()).collect();
         assert!(!reasons.contains(&json!("no_scene")), "{reasons:?}");
@@ -85,8 +85,8 @@ fn the_two_main_characters_of_a_novel_play() {
             reject["reason"] == "no_scene" && reject["detail"].as_str().expect("a text").contains("own_book = true")
         }));
         // A limited run takes one character.
-        let left = run.build(&["--limit", "1"], 0);
-        assert_eq!(left["rows"]["characters"]["train"], 1, "{left}");
+        let summary = run.build(&["--limit", "1"], 0);
+        assert_eq!(summary["rows"]["characters"]["train"], 1, "{summary}");
     }
 }
 
@@ -191,7 +191,7 @@ fn an_invalid_character_file_is_reported_with_its_position() {
         .unwrap();
     std::fs::write(run.path().join("bare.png"), b"\x89PNG\r\n\x1a\n\0\0\0\0IEND\xae\x42\x60\x82").unwrap();
     std::fs::write(run.path().join("broken.charx"), b"PK\x03\x04nothing").unwrap();
-    for (arguments, told) in [
+    for (arguments, expected) in [
         (&["bad.json"][..], &["bad.json:3:26", "`data.description` is a number", "a string"][..]),
         (&["bare.png"], &["bare.png", "contains no character card", "`ccv3` or `chara`"]),
         (&["broken.charx"], &["broken.charx", "failed to read", "`card.json` at its root"]),
@@ -201,8 +201,8 @@ fn an_invalid_character_file_is_reported_with_its_position() {
         let output = run.run(&[&["character", "export"], arguments].concat());
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{errors}");
-        for told in told {
-            assert!(errors.contains(told), "`{told}` in {errors}");
+        for part in expected {
+            assert!(errors.contains(part), "`{part}` in {errors}");
         }
     }
     // A pipeline file that names them is rejected before it runs.

@@ -74,9 +74,9 @@ pub(crate) fn texts(frame: &DataFrame, column: &str) -> Vec<Option<String>> {
 pub(crate) fn expect_rows(before: &DataFrame, after: &DataFrame) {
     let ids = texts(after, "id");
     for (row, id) in texts(before, "id").into_iter().enumerate() {
-        let place = ids.iter().position(|other| *other == id).unwrap_or_else(|| panic!("{id:?} is gone"));
+        let position = ids.iter().position(|other| *other == id).unwrap_or_else(|| panic!("{id:?} is gone"));
         let (one, other) =
-            (before.slice(i64::try_from(row).unwrap(), 1), after.slice(i64::try_from(place).unwrap(), 1));
+            (before.slice(i64::try_from(row).unwrap(), 1), after.slice(i64::try_from(position).unwrap(), 1));
         assert!(one.equals_missing(&other), "{one} {other}");
     }
 }
@@ -90,8 +90,8 @@ async fn concurrency_does_not_change_a_byte() {
     let mut tables = Vec::new();
     for concurrency in [1, 8, 512] {
         let run = served(&server.url());
-        let left = run.build(&["--set", &format!("models.served.concurrency={concurrency}")], 0);
-        assert!(left["rows"]["samples"]["test"].as_u64() > Some(0), "{left}");
+        let summary = run.build(&["--set", &format!("models.served.concurrency={concurrency}")], 0);
+        assert!(summary["rows"]["samples"]["test"].as_u64() > Some(0), "{summary}");
         tables.push(run.tables());
     }
     assert!(tables.windows(2).all(|pair| pair[0] == pair[1]), "the same bytes");
@@ -201,11 +201,11 @@ fn a_rejected_synthesized_character_is_replaced() {
     };
     let before = made_up(&[]);
     assert_eq!(before.len(), 5);
-    let taken = ["en", "zh"].map(|language| {
+    let names = ["en", "zh"].map(|language| {
         let character = before.iter().find(|character| character["language"] == language).expect("one of each");
         character["name"].as_str().expect("a name").to_owned()
     });
-    let given: Vec<String> = taken
+    let given: Vec<String> = names
         .iter()
         .enumerate()
         .map(|(number, name)| {
@@ -219,11 +219,11 @@ fn a_rejected_synthesized_character_is_replaced() {
         .collect();
     let after = made_up(&given);
     assert_eq!(after.len(), 5, "the requested number");
-    assert!(after.iter().all(|character| taken.iter().all(|name| character["name"] != name.as_str())), "{after:?}");
+    assert!(after.iter().all(|character| names.iter().all(|name| character["name"] != name.as_str())), "{after:?}");
     let stay = before.iter().filter(|character| after.contains(character)).count();
     assert_eq!(stay, 3, "the others are unchanged");
     let rejects = std::fs::read_to_string(run.path().join("outputs/small/rejected/synthesize.jsonl")).expect("rejects");
-    for name in &taken {
+    for name in &names {
         assert!(
             rejects.lines().any(|line| line.contains("\"resembles\"") && line.contains(name.as_str())),
             "{rejects}"
@@ -247,17 +247,17 @@ async fn a_sixth_dimension_can_be_defined_in_a_file() {
     let run = served(&server.url());
     let shipped = include_str!("../../src/stages/select/dimensions.toml");
     std::fs::write(run.path().join("six.toml"), format!("{shipped}\n{SIXTH}")).expect("a table");
-    let left = run.build(&["--set", "select.dimensions='six.toml'"], 0);
+    let summary = run.build(&["--set", "select.dimensions='six.toml'"], 0);
     let targets: Vec<String> = {
         let conversations = table(&run, "conversations", "test");
         let turns = conversations.column("turns").unwrap().list().unwrap().get_inner();
         let targets = turns.struct_().unwrap().field_by_name("target").unwrap();
         targets.str().unwrap().iter().flatten().map(str::to_owned).collect()
     };
-    assert!(targets.iter().any(|target| target == "HU"), "{left}");
+    assert!(targets.iter().any(|target| target == "HU"), "{summary}");
     let samples = table(&run, "samples", "test");
     let dimensions = texts(&samples, "dimension");
-    assert!(!dimensions.is_empty() && dimensions.iter().all(|code| code.as_deref() == Some("HU")), "{left}");
+    assert!(!dimensions.is_empty() && dimensions.iter().all(|code| code.as_deref() == Some("HU")), "{summary}");
     for (language, strategy, criteria) in [
         ("en", "Answer with a joke of your own vein.", "Is the joke in the character's own vein?"),
         ("zh", "用你自己的脾性打趣一句。", "玩笑是否合乎人物的脾性？"),
@@ -298,12 +298,12 @@ async fn lanes_with_a_biased_judge_end_and_report_missing_samples() {
         "simulate.max_conversations=16",
     ];
     let only_english = ["--set", "synthesize.count={ en = 0, zh = 0 }"];
-    let left = run.build(&[&sets[..], &only_english[..]].concat(), 0);
+    let summary = run.build(&[&sets[..], &only_english[..]].concat(), 0);
     let rejects = std::fs::read_to_string(run.path().join("outputs/small/rejected/simulate.jsonl")).expect("rejects");
     let lane = rejects.lines().find(|line| line.contains("\"keziah-marl/vivid\"")).expect("the lane fell short");
     assert!(lane.contains("_exhausted") && lane.contains("CR has 0 of 2"), "{lane}");
     assert_eq!(lane.matches(" of 2").count(), 1, "no other dimension fell short: {lane}");
-    assert!(left["dimensions_below_target"]["CR"].as_u64() >= Some(1), "{left}");
+    assert!(summary["dimensions_below_target"]["CR"].as_u64() >= Some(1), "{summary}");
     let output = run.run(&[
         "build",
         "small.toml",
@@ -322,11 +322,11 @@ async fn lanes_with_a_biased_judge_end_and_report_missing_samples() {
 
     // If targets are counted, every lane ends, and reports the dimensions without samples.
     let sets = ["--set", "simulate.tau=3", "--set", "simulate.max_conversations=16"];
-    let left = run.build(&[&sets[..], &only_english[..]].concat(), 0);
+    let summary = run.build(&[&sets[..], &only_english[..]].concat(), 0);
     assert_eq!(
-        (&left["dimensions_below_target"], &left["dimensions_without_samples"]),
+        (&summary["dimensions_below_target"], &summary["dimensions_without_samples"]),
         (&json!({}), &json!({"CR": 2})),
-        "{left}"
+        "{summary}"
     );
     let rejects = std::fs::read_to_string(run.path().join("outputs/small/rejected/simulate.jsonl")).expect("rejects");
     let lanes: Vec<&str> = rejects.lines().filter(|line| line.contains("\"no_sample\"")).collect();
@@ -364,8 +364,8 @@ async fn misspelt_speaker_names_do_not_stop_a_conversation() {
     let server = ScriptedServer::ruled(move |_, body| rule(body)).await;
     let run = served(&server.url());
     // Calls without a usable answer are reported; nothing is missing.
-    let left = run.build(&[], 0);
-    assert!(left["calls"]["failed"].as_u64() > Some(0), "{left}");
+    let summary = run.build(&[], 0);
+    assert!(summary["calls"]["failed"].as_u64() > Some(0), "{summary}");
     let conversations = table(&run, "conversations", "test");
     let turns = conversations.column("turns").unwrap().list().unwrap().get_inner();
     let faults = turns.struct_().unwrap().field_by_name("faults").unwrap().list().unwrap().get_inner();
@@ -377,7 +377,7 @@ async fn misspelt_speaker_names_do_not_stop_a_conversation() {
     for fault in &faults {
         *counted.entry(fault).or_default() += 1;
     }
-    assert_eq!(left["turn_faults"], json!(counted));
+    assert_eq!(summary["turn_faults"], json!(counted));
     assert!(
         server.bodies().iter().all(|body| !body.to_string().contains("It rained")),
         "no prompt contains text that was cut"
@@ -393,8 +393,8 @@ async fn misspelt_speaker_names_do_not_stop_a_conversation() {
 #[test]
 fn most_prompt_tokens_of_a_long_conversation_are_cacheable() {
     let run = TestRun::new();
-    let left = run.build(&["--set", "simulate.min_turns=20", "--set", "simulate.max_turns=20"], 0);
-    let asks: Vec<&Value> = left["asks"].as_array().expect("a list").iter().collect();
+    let summary = run.build(&["--set", "simulate.min_turns=20", "--set", "simulate.max_turns=20"], 0);
+    let asks: Vec<&Value> = summary["asks"].as_array().expect("a list").iter().collect();
     let plays = |ask: &&&Value| {
         ask["ask"].as_str().is_some_and(|ask| ask.starts_with("simulate/") || ask.starts_with("select/"))
     };
@@ -407,7 +407,7 @@ fn most_prompt_tokens_of_a_long_conversation_are_cacheable() {
         assert!(tokens("cacheable") * 10 >= tokens("prompt") * 7, "{ask}");
     }
     // The cost per sample is in the summary and in the manifest.
-    let samples = left["rows"]["samples"]["test"].as_u64().expect("samples");
+    let samples = summary["rows"]["samples"]["test"].as_u64().expect("samples");
     let calls: u64 = asks.iter().filter(plays).map(|ask| ask["calls"]["made"].as_u64().expect("a count")).sum();
     let each = |sum: u64| {
         json!(
@@ -417,7 +417,7 @@ fn most_prompt_tokens_of_a_long_conversation_are_cacheable() {
     };
     let expected =
         json!({"calls": each(calls), "billed": each(prompt + sum("completion")), "cacheable": each(cacheable)});
-    assert_eq!(left["per_sample"], expected);
+    assert_eq!(summary["per_sample"], expected);
     let manifest = std::fs::read_to_string(run.path().join("outputs/small/manifest.json")).expect("a manifest");
     let manifest: Value = serde_json::from_str(&manifest).expect("JSON");
     assert_eq!(manifest["per_sample"], expected);

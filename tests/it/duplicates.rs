@@ -206,16 +206,16 @@ fn groups_do_not_depend_on_each_other() {
     }
 }
 
-/// Adds up how many of each kind were found, and of how many: of planted ones those that did not stay beside what they were
-/// made from, of others those that were removed.
+/// Adds the number of removed questions and of all questions to the counts of each kind. A planted near-duplicate also counts
+/// as removed if the question it was made from was removed instead.
 fn count(questions: &[Question], threshold: f64, counts: &mut BTreeMap<Kind, (u32, u32)>) {
     assert!(questions.iter().all(|question| question.group == 0), "one group is judged");
     let texts: Vec<&str> = questions.iter().map(|question| question.text.as_str()).collect();
     let verdicts = duplicates(&texts, Keep::Threshold(threshold), NonZeroUsize::MIN).verdicts;
     for (question, verdict) in questions.iter().zip(&verdicts) {
-        let gone = !verdict.kept || question.base.is_some_and(|base| !verdicts[base].kept);
+        let removed = !verdict.kept || question.base.is_some_and(|base| !verdicts[base].kept);
         let count = counts.entry(question.kind).or_default();
-        count.0 += u32::from(gone);
+        count.0 += u32::from(removed);
         count.1 += 1;
     }
 }
@@ -228,8 +228,9 @@ fn planted_near_duplicates_are_removed_and_other_questions_kept() {
             count(&questions::questions(zh, 5_000, 1, seed), threshold, &mut counts);
         }
         let share = |kinds: &[Kind]| {
-            let (gone, all) = kinds.iter().fold((0, 0), |sum, kind| (sum.0 + counts[kind].0, sum.1 + counts[kind].1));
-            f64::from(gone) / f64::from(all)
+            let (removed, all) =
+                kinds.iter().fold((0, 0), |sum, kind| (sum.0 + counts[kind].0, sum.1 + counts[kind].1));
+            f64::from(removed) / f64::from(all)
         };
         let planted = share(&[Kind::One, Kind::Two, Kind::Three, Kind::Reordered, Kind::Extended]);
         assert!(planted >= 0.98, "{counts:?}");

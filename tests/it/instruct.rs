@@ -54,28 +54,28 @@ fn files(folder: &Path, run: &TestRun, name: &str) -> BTreeMap<String, Vec<u8>> 
     files
 }
 
-/// Returns the number of calls of a run by ask.
-fn asks(left: &Value) -> BTreeSet<String> {
-    left["asks"].as_array().unwrap().iter().map(|ask| ask["ask"].as_str().unwrap().to_owned()).collect()
+/// Returns the names of the asks that a run made.
+fn asks(summary: &Value) -> BTreeSet<String> {
+    summary["asks"].as_array().unwrap().iter().map(|ask| ask["ask"].as_str().unwrap().to_owned()).collect()
 }
 
 #[test]
 fn a_build_makes_reproducible_role_data_in_both_languages() {
     let run = run();
-    let left = run.build(&[], 0);
+    let summary = run.build(&[], 0);
     for config in ["roles", "role_specific", "role_general"] {
-        assert!(left["rows"][config]["train"].as_u64() > Some(0), "{config}: {left}");
+        assert!(summary["rows"][config]["train"].as_u64() > Some(0), "{config}: {summary}");
     }
-    assert!(left["rows"]["role_specific"]["test"].as_u64() > Some(0), "{left}");
-    assert!(left["rows"]["role_general"]["test"].as_u64() > Some(0), "{left}");
+    assert!(summary["rows"]["role_specific"]["test"].as_u64() > Some(0), "{summary}");
+    assert!(summary["rows"]["role_general"]["test"].as_u64() > Some(0), "{summary}");
     let tables = run.tables();
     let again = run.build(&[], 0);
     assert_eq!(again["calls"]["made"], 0, "{again}");
     assert_eq!(run.tables(), tables);
     assert_eq!(run.build(&["--replay"], 0)["calls"]["made"], 0);
     let output = run.run(&["check", "outputs/small", "--json"]);
-    let told: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    assert_eq!((output.status.code(), &told["findings"]), (Some(0), &json!([])), "the result of a run is valid");
+    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!((output.status.code(), &report["findings"]), (Some(0), &json!([])), "the result of a run is valid");
     for tongue in ["eng", "zh"] {
         let rows = form(
             &run,
@@ -89,21 +89,21 @@ fn a_build_makes_reproducible_role_data_in_both_languages() {
         );
         assert!(!rows.is_empty() && rows.iter().all(|row| row["generated"].as_array().map(Vec::len) == Some(1)));
         // The offline engine answers with lines of the role.
-        let said: String = lines.iter().map(|line| line["content"].as_str().unwrap_or_default()).collect();
+        let spoken: String = lines.iter().map(|line| line["content"].as_str().unwrap_or_default()).collect();
         let plain = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
-        let (said, mut own, mut all) = (plain(&said), 0, 0);
+        let (spoken, mut own, mut all) = (plain(&spoken), 0, 0);
         for row in rows.iter().filter(|row| lines.iter().any(|line| line["role"] == row["role"])) {
             all += 1;
             let answer = row["generated"][0].as_str().unwrap();
             let first = answer.split_inclusive(['.', '!', '?', '。', '！', '？']).next().unwrap_or_default();
-            own += usize::from(said.contains(&plain(first)));
+            own += usize::from(spoken.contains(&plain(first)));
         }
         assert!(lines.is_empty() || 2 * own >= all, "{tongue}: {own} of {all}");
     }
     let manifest: Value =
         serde_json::from_str(&std::fs::read_to_string(run.path().join("outputs/small/manifest.json")).unwrap())
             .unwrap();
-    for (language, tally) in manifest["role_data"].as_object().expect("what became of the roles") {
+    for (language, tally) in manifest["role_data"].as_object().expect("the counts of roles") {
         for split in ["specific", "general", "by_role"] {
             assert_eq!(tally[split]["alike"], 0, "{language} {split}: {tally}");
             assert!(tally[split]["highest"].as_f64() < Some(0.6), "{language} {split}: {tally}");
@@ -134,8 +134,8 @@ fn role_data_needs_no_conversations_and_calls_of_a_limited_run_are_reused() {
 fn a_limited_run_grades_only_as_many_roles_as_it_needs() {
     let run = run();
     run.change("roles = 'characters'", "roles = ['characters', 'pool']\nmin_turns = 3\nmin_distinctness = 'not'");
-    let grades = |left: &Value| {
-        let graded = left["asks"].as_array().unwrap().iter().filter(|ask| ask["ask"] == "instruct/grade");
+    let grades = |summary: &Value| {
+        let graded = summary["asks"].as_array().unwrap().iter().filter(|ask| ask["ask"] == "instruct/grade");
         graded.map(|ask| ask["calls"]["made"].as_u64().unwrap()).sum::<u64>()
     };
     // The characters come first, one in each language.
@@ -149,7 +149,7 @@ fn role_formats_are_exported_from_role_data() {
     std::fs::create_dir_all(run.path().join("empty/dataset")).unwrap();
     std::fs::create_dir_all(run.path().join("full")).unwrap();
     std::fs::write(run.path().join("full/mine.txt"), "mine").unwrap();
-    for (arguments, told) in [
+    for (arguments, expected) in [
         (&["export", "empty", "--format", "alpaca"][..], "has no role data"),
         (&["export", "nowhere", "--format", "messages"], "has no role data"),
         (&["export", "small.toml", "--format", "sharegpt"], "not a pipeline file"),
@@ -159,7 +159,7 @@ fn role_formats_are_exported_from_role_data() {
         let output = run.run(arguments);
         let errors = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");
-        assert!(errors.contains(told) && output.stdout.is_empty(), "{errors}");
+        assert!(errors.contains(expected) && output.stdout.is_empty(), "{errors}");
     }
     run.build(&[], 0);
     let output = run.run(&["export", "outputs/small", "--format", "alpaca", "--out", "full"]);
@@ -170,18 +170,18 @@ fn role_formats_are_exported_from_role_data() {
     std::fs::remove_dir_all(run.path().join("theirs/roles")).unwrap();
     let output = run.run(&["export", "theirs", "--format", "messages", "--out", "made", "--json"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(told["files"], json!(["test.jsonl", "train.jsonl"]));
-    assert!(told["lines"].as_u64() > Some(10), "{told}");
+    let exported: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(exported["files"], json!(["test.jsonl", "train.jsonl"]));
+    assert!(exported["lines"].as_u64() > Some(10), "{exported}");
 }
 
 #[test]
 fn a_forecast_includes_the_calls_of_roles() {
     let run = run();
     let output = run.run(&["build", "small.toml", "--dry-run", "--json", "--quiet"]);
-    let told: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
+    let dry_run: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
     let forecast = |ask: &str| {
-        told["asks"]
+        dry_run["asks"]
             .as_array()
             .unwrap()
             .iter()
@@ -203,7 +203,7 @@ fn a_forecast_includes_the_calls_of_roles() {
         assert!(made(ask) > 0, "{ask}");
         assert_eq!(forecast(ask), made(ask), "{ask}");
     }
-    assert_eq!(told["rows"]["role_specific"].as_u64(), {
+    assert_eq!(dry_run["rows"]["role_specific"].as_u64(), {
         let rows = &built["rows"]["role_specific"];
         Some(rows["train"].as_u64().unwrap_or(0) + rows["test"].as_u64().unwrap_or(0))
     });
@@ -227,8 +227,8 @@ fn the_roles_of_a_script_are_read_without_a_model() {
     let run = run();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("books/forty_kilos_short.fountain");
     run.change("roles = 'characters'", &format!("scripts = ['{}']\nroles_per_book = 1", script.display()));
-    let left = go(&run, "instruct", &[]);
-    assert!(asks(&left).contains("instruct/grade") && asks(&left).contains("instruct/script_based"), "{left}");
+    let summary = go(&run, "instruct", &[]);
+    assert!(asks(&summary).contains("instruct/grade") && asks(&summary).contains("instruct/script_based"), "{summary}");
 }
 
 /// Returns the scripted answer to an ask, which is recognized by its schema or prompt.
@@ -259,16 +259,16 @@ fn reply(body: &Value) -> Scripted {
         return Scripted::content(r#"{"reason": "none is", "catchphrases": []}"#);
     }
     if prompt.contains("portrait") || prompt.contains("小传") {
-        let told = if is_chinese {
+        let description = if is_chinese {
             "你管账，不肯替旁人改字。"
         } else {
             "You keep the ferry and price everything."
         };
-        return Scripted::content(told);
+        return Scripted::content(description);
     }
-    let said =
+    let line =
         if is_chinese { "温仲筹：算盘上没有这笔。" } else { "A penny either way, and mind the step" };
-    Scripted::content(said)
+    Scripted::content(line)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -282,8 +282,8 @@ async fn a_served_model_writes_triplets_and_faulty_ones_are_rejected() {
     run.change("count = { en = 1, zh = 1 }", "count = { en = 0, zh = 0 }");
     let dot_env = format!("OPENAI_BASE_URL={}\nexport OPENAI_API_KEY='sk-0123456789-abcdef'\n", server.url());
     std::fs::write(run.path().join(".env"), dot_env).expect("the file `.env`");
-    let left = run.build(&[], 0);
-    assert_eq!(left["rows"]["roles"]["train"], 2, "{left}");
+    let summary = run.build(&[], 0);
+    assert_eq!(summary["rows"]["roles"]["train"], 2, "{summary}");
     let rejected = std::fs::read_dir(run.path().join("outputs/small/rejected"))
         .expect("a folder")
         .map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap())

@@ -18,10 +18,10 @@ fn characters(run: &TestRun) -> Vec<Value> {
 /// Runs `synthesize` and returns the synthesized characters and stderr.
 fn made_up(run: &TestRun, sets: &[&str]) -> (Vec<Value>, String) {
     let output = run.run(&[&["synthesize", "small.toml"], sets].concat());
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(0), "{said}");
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{errors}");
     let is_made_up = |character: &Value| character["type"] == "synthesized";
-    (characters(run).into_iter().filter(is_made_up).collect(), said)
+    (characters(run).into_iter().filter(is_made_up).collect(), errors)
 }
 
 fn name_of<'a>(characters: &'a [Value], language: &str) -> &'a str {
@@ -73,8 +73,8 @@ fn lanes_with_configured_books_keep_every_row_when_books_are_added() {
     for language in ["a-penny-either-way@", "xia@"] {
         assert!(texts(&free[0], "scene_id").iter().flatten().any(|scene| scene.starts_with(language)));
     }
-    let (_, said) = made_up(&run, &["--set", &first, "--set", "simulate.books=['shan*', 'emma']"]);
-    assert!(said.contains("`simulate.books` lists `emma`") && !said.contains("`shan*`"), "{said}");
+    let (_, errors) = made_up(&run, &["--set", &first, "--set", "simulate.books=['shan*', 'emma']"]);
+    assert!(errors.contains("`simulate.books` lists `emma`") && !errors.contains("`shan*`"), "{errors}");
 }
 
 #[test]
@@ -83,10 +83,10 @@ fn a_synthesized_character_has_no_name_from_the_books_in_play() {
     let wanted = ["--set", "synthesize.count={ en = 3, zh = 2 }"];
     let (before, _) = made_up(&run, &wanted);
     assert_eq!(before.len(), 5);
-    let taken = ["en", "zh"].map(|language| name_of(&before, language).to_owned());
+    let names = ["en", "zh"].map(|language| name_of(&before, language).to_owned());
     let scenes = run.path().join("scene_pool/custom");
     std::fs::create_dir_all(&scenes).expect("a folder");
-    for (language, name, title) in [("en", &taken[0], "Captain "), ("zh", &taken[1], "")] {
+    for (language, name, title) in [("en", &names[0], "Captain "), ("zh", &names[1], "")] {
         let cast = json!([{"name": format!("{title}{name}")}, {"name": if language == "en" { "Zed" } else { "老周" }}]);
         let situation =
             if language == "en" { "They wait for the ferry at night." } else { "夜里，渡口，两个人等船。" };
@@ -96,13 +96,13 @@ fn a_synthesized_character_has_no_name_from_the_books_in_play() {
     }
     let (after, _) = made_up(&run, &wanted);
     assert_eq!(after.len(), 5, "the requested number");
-    assert!(after.iter().all(|one| taken.iter().all(|name| one["name"] != name.as_str())), "{after:?}");
+    assert!(after.iter().all(|one| names.iter().all(|name| one["name"] != name.as_str())), "{after:?}");
     assert_eq!(before.iter().filter(|one| after.contains(one)).count(), 3, "the others are unchanged");
     let rejects = std::fs::read_to_string(run.path().join("outputs/small/rejected/synthesize.jsonl")).expect("rejects");
-    for name in &taken {
-        let told =
+    for name in &names {
+        let is_listed =
             |line: &str| line.contains("\"resembles\"") && line.contains(name.as_str()) && line.contains("`later`");
-        assert!(rejects.lines().any(told), "{rejects}");
+        assert!(rejects.lines().any(is_listed), "{rejects}");
     }
     // A book that no lane plays does not affect names.
     let pin = ["--set", "simulate.books=['forty-kilos-short', 'lian-wen-ji']"];
@@ -141,9 +141,9 @@ fn an_established_character_does_not_displace_a_synthesized_one() {
         expect_rows(before, after);
     }
     assert!(after[0].height() > before[0].height());
-    let (stay, said) = made_up(&run, &["--set", "synthesize.established=['en.json', 'zh.json']"]);
+    let (stay, errors) = made_up(&run, &["--set", "synthesize.established=['en.json', 'zh.json']"]);
     assert_eq!(stay, made);
-    assert_eq!(said.matches("both are kept").count(), 2, "{said}");
+    assert_eq!(errors.matches("both are kept").count(), 2, "{errors}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -176,9 +176,9 @@ async fn the_world_of_a_character_is_shown_only_to_itself_and_the_judge() {
         assert!(others.iter().all(|seen| !*seen) && others.len() > 4, "{name}: {others:?}");
         assert!(directed.iter().all(|seen| !*seen) && directed.len() > 4, "{name}: {directed:?}");
     }
-    let told = characters(&run);
+    let exported = characters(&run);
     for (_, name, world) in worlds {
-        let one = told.iter().find(|one| one["name"] == name).expect("the character exists");
+        let one = exported.iter().find(|one| one["name"] == name).expect("the character exists");
         assert_eq!(one["worldview"], world, "the column is kept");
     }
 }

@@ -80,12 +80,7 @@ fn dialogue(text: &Passage<'_>, lines: &[Line<'_>]) -> Vec<FoundLine> {
         }
         let (speech, thought) =
             if line.thought { (None, Some(line.speech.clone())) } else { (Some(line.speech.clone()), None) };
-        dialogue.push(FoundLine {
-            speaker: line.speaker.to_owned(),
-            thought,
-            action: line.action.clone(),
-            speech: speech,
-        });
+        dialogue.push(FoundLine { speaker: line.speaker.to_owned(), thought, action: line.action.clone(), speech });
     }
     dialogue
 }

@@ -160,7 +160,7 @@ fn want(language: Language, spoken: &[SpokenSentence]) -> Option<Want<'_>> {
     }
     let is_point = |sentence: &SpokenSentence| {
         let is_complete = tells(sentence) && fits(sentence, least * 3 / 2, most) && !sentence.text.ends_with('…');
-        is_complete && sentence.weight > 0 && !words.leans(&sentence.text) && sentence.to.is_some()
+        is_complete && sentence.weight > 0 && !words.depends_on_context(&sentence.text) && sentence.to.is_some()
     };
     let point = best(&is_point);
     match (point, question) {

@@ -31,9 +31,9 @@ pub(super) fn prominence(text: &Passage<'_>, end: u32, run: &[Line<'_>]) -> u8 {
     prominence
 }
 
-/// Returns `part / weighted_sum`, at most 1; 0 if `weighted_sum` is 0.
-fn share(part: usize, weighted_sum: usize) -> f64 {
-    if weighted_sum == 0 { 0.0 } else { (crate::text::float(part) / crate::text::float(weighted_sum)).min(1.0) }
+/// Returns `part / total`, at most 1; 0 if `total` is 0.
+fn share(part: usize, total: usize) -> f64 {
+    if total == 0 { 0.0 } else { (crate::text::float(part) / crate::text::float(total)).min(1.0) }
 }
 
 #[cfg(test)]
@@ -81,16 +81,16 @@ mod tests {
                 let main = (0..first + 2).map(|at| at % 2);
                 main.chain((0..second).map(|at| 2 + at % 2)).collect::<Vec<usize>>()
             };
-            let told = |first: usize, second: usize, actions: usize| {
+            let salience_of = |first: usize, second: usize, actions: usize| {
                 let found = found(language, &book(first, second, actions), &speakers(first, second), 40);
                 assert_eq!(found.len(), 2, "{language}");
                 (found[0], found[1])
             };
-            let (main, passing) = told(28, 14, 0);
+            let (main, passing) = salience_of(28, 14, 0);
             assert!(main > passing + 20, "{main} {passing}");
-            let ((shorter, _), (longer, _)) = (told(8, 14, 0), told(28, 14, 0));
+            let ((shorter, _), (longer, _)) = (salience_of(8, 14, 0), salience_of(28, 14, 0));
             assert!(longer > shorter + 10, "{longer} {shorter}");
-            assert!(told(8, 14, 3).0 > shorter, "{language}");
+            assert!(salience_of(8, 14, 3).0 > shorter, "{language}");
         }
     }
 

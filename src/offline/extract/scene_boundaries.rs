@@ -71,7 +71,7 @@ static TURNS: LazyLock<ByLanguage<Turns>> = LazyLock::new(|| {
     }
 });
 
-/// Returns the offsets of the last change of time and of place in a stretch of narration. `pieces` are its parts
+/// Returns the offsets of the last change of time and of place in a passage of narration. `pieces` are its parts
 /// outside of quotation marks, each with its start in code points.
 pub(super) fn turns<'a>(
     language: Language,
@@ -102,8 +102,8 @@ pub(super) fn cuts(language: Language, speakers: &[&str], gap: &dyn Fn(usize) ->
     let mut begun = 0;
     for at in 0..speakers.len().saturating_sub(1) {
         let gap = gap(at);
-        let strange = if gap.paragraphs > 0 || gap.characters > most / 8 {
-            strange(&speakers[begun..=at], &speakers[at + 1..])
+        let cast_change = if gap.paragraphs > 0 || gap.characters > most / 8 {
+            cast_change(&speakers[begun..=at], &speakers[at + 1..])
         } else {
             0
         };
@@ -111,10 +111,10 @@ pub(super) fn cuts(language: Language, speakers: &[&str], gap: &dyn Fn(usize) ->
         let wide = usize::from(gap.characters > most / 3);
         // A move does not end the scene if the same two people go on talking.
         let moved = usize::from(gap.place.is_some());
-        let later = gap.time.is_some() && (gap.characters > most / 12 || strange > 0);
-        if gap.border || far || later || strange + moved + wide >= 2 {
+        let later = gap.time.is_some() && (gap.characters > most / 12 || cast_change > 0);
+        if gap.border || far || later || cast_change + moved + wide >= 2 {
             let turn = if later || gap.border { gap.time } else { gap.place };
-            let hard = gap.border || later || gap.characters > most * 2 / 3 || strange == 2;
+            let hard = gap.border || later || gap.characters > most * 2 / 3 || cast_change == 2;
             cuts.push(Cut { at: at + 1, hard, turn });
             begun = at + 1;
         }
@@ -123,7 +123,7 @@ pub(super) fn cuts(language: Language, speakers: &[&str], gap: &dyn Fn(usize) ->
 }
 
 /// Returns how much the speakers change: 2 if none stays, 1 if one stays and most do not, else 0.
-fn strange(before: &[&str], after: &[&str]) -> usize {
+fn cast_change(before: &[&str], after: &[&str]) -> usize {
     let before: BTreeSet<&str> = before.iter().rev().take(8).copied().collect();
     let after: BTreeSet<&str> = after.iter().take(8).copied().collect();
     let stay = before.intersection(&after).count();

@@ -155,10 +155,10 @@ fn key_sentence(language: Language, run: &[Line<'_>], counts_in: &dyn Fn(&Line<'
                 continue;
             }
             // A sentence that depends on the previous one is used only if there is no other.
-            let leans = Patterns::of(language).leans(text);
+            let depends_on_context = Patterns::of(language).depends_on_context(text);
             let weight: usize =
                 distinct(text).iter().map(|word| counts.get(word).copied().unwrap_or(0).saturating_sub(1)).sum();
-            let weight = if leans { 0 } else { weight + 1 };
+            let weight = if depends_on_context { 0 } else { weight + 1 };
             if best.as_ref().is_none_or(|(long, best)| (weight, length) > (best.weight, *long)) {
                 best = Some((length, KeySentence { weight, line: at, text: text.to_owned() }));
             }

@@ -139,15 +139,15 @@ fn pair(speech: &mut String) {
 }
 
 /// Whether the quotation marks surround a term: a few words without the final punctuation of speech.
-fn is_label(text_range: &Passage<'_>, quotation: &QuotationHint) -> bool {
-    let (ask, text) = (text_range.ask, quotation.text.trim());
+fn is_label(passage: &Passage<'_>, quotation: &QuotationHint) -> bool {
+    let (ask, text) = (passage.ask, quotation.text.trim());
     // A heading may be in capitals and quotation marks.
     let loud = text.chars().filter(|c| c.is_uppercase()).count() > 8 && !text.contains(char::is_lowercase);
     if loud && text.ends_with(char::is_alphanumeric) {
         return true;
     }
     let marked = quotation.start > ask.start
-        && text_range.text_between(quotation.start - 1, quotation.start).starts_with(['“', '"', '‘', '「', '『']);
+        && passage.text_between(quotation.start - 1, quotation.start).starts_with(['“', '"', '‘', '「', '『']);
     let short = match ask.language {
         Language::En => text.split_whitespace().count() <= 3,
         Language::Zh => text.chars().count() <= 8,

@@ -38,7 +38,7 @@ struct NoThings {
     after_verb: String,
 }
 
-/// Templates of a question. `{name}` is the role, `{other}` the other speaker, `{quotation}` what that one said, `{topic}` a
+/// Templates of a question. `{name}` is the role, `{other}` the other speaker, `{said}` what the other speaker said, `{topic}` a
 /// thing.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -177,7 +177,7 @@ pub(super) fn description(ask: &AskDescription, rng: &mut ChaCha8Rng) -> Triplet
     };
     let own: Vec<&str> = ask.lines.iter().map(String::as_str).chain(self_statements).collect();
     let fits = |text: &&&str| length(text, ask.language) >= fewest(ask.language);
-    let mut matters: Vec<(String, String)> = own
+    let mut mentions: Vec<(String, String)> = own
         .iter()
         .filter(fits)
         .flat_map(|text| {
@@ -185,14 +185,14 @@ pub(super) fn description(ask: &AskDescription, rng: &mut ChaCha8Rng) -> Triplet
             things.map(|topic| (topic.phrase, (*text).to_owned()))
         })
         .collect();
-    matters.shuffle(rng);
+    mentions.shuffle(rng);
     let made = |frames: &[String], slot: &str, with: &str, rng: &mut ChaCha8Rng| {
         let frame = frames.choose(rng).map_or("", String::as_str);
         frame.replace("{name}", &ask.name).replace(slot, with)
     };
     let count = usize::try_from(ask.count).unwrap_or(usize::MAX);
     let (mut drafts, mut things): (Vec<Draft>, Vec<String>) = (Vec::new(), Vec::new());
-    for (thing, text) in matters {
+    for (thing, text) in mentions {
         // Two in ten questions are about the angle.
         if drafts.len() + count / 5 >= count {
             break;

@@ -11,12 +11,34 @@ static KINDS: LazyLock<ByLanguage<Vec<QuestionKind>>> = LazyLock::new(|| {
     toml::from_str(include_str!("question_kinds.toml")).expect("`question_kinds.toml` is embedded and tested")
 });
 
+/// What a question asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum AskedFor {
+    Number,
+    Why,
+    Who,
+    Where,
+    When,
+    Feeling,
+    How,
+    Opinion,
+    Recall,
+    /// What the listener says to it: `And you?`
+    Turn,
+    /// Yes or no.
+    Yes,
+    What,
+    /// Anything else.
+    Open,
+}
+
 /// A kind of question.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct QuestionKind {
-    /// Its name in the table.
-    name: String,
+    /// What it asks for.
+    name: AskedFor,
     /// Whether its words count anywhere in the question. English words of other kinds count only at the start of a clause.
     #[serde(default)]
     anywhere: bool,
@@ -81,13 +103,15 @@ impl QuestionKind {
             }
         };
         // Common words are weak evidence alone: yes and no must come first, and other kinds need shared content words.
-        match self.name.as_str() {
-            "yes" => {
+        match self.name {
+            AskedFor::Yes => {
                 stated[0].split(['，', '。', ',', '.', ';']).next().is_some_and(|head| has_answer_word(&head))
                     || shared_words > 1
             }
-            "why" | "number" | "feeling" | "recall" => stated.iter().any(has_answer_word),
-            "when" => stated.iter().any(has_answer_word) && (shared_words > 0 || language == Language::En),
+            AskedFor::Why | AskedFor::Number | AskedFor::Feeling | AskedFor::Recall => {
+                stated.iter().any(has_answer_word)
+            }
+            AskedFor::When => stated.iter().any(has_answer_word) && (shared_words > 0 || language == Language::En),
             _ => shared_words > 0 && (self.answer_words.is_empty() || stated.iter().any(has_answer_word)),
         }
     }
@@ -123,23 +147,23 @@ mod tests {
     #[test]
     fn question_kinds_are_recognized() {
         for (language, question, kind) in [
-            (Language::En, "And how long have you known, Wick?", "number"),
-            (Language::En, "Wick, where did you put it?", "where"),
-            (Language::En, "Have you a clear voice?", "yes"),
-            (Language::En, "How much is a bed, where you live?", "number"),
-            (Language::En, "Ann, what is a bed called, when you pay for it?", "what"),
-            (Language::En, "He asked me. Why now, and not a week ago?", "why"),
-            (Language::En, "Are you never afraid, Ann?", "feeling"),
-            (Language::En, "Some say yes and some say no; Ann, what say you?", "opinion"),
-            (Language::En, "Do you remember what was said when we began?", "recall"),
-            (Language::En, "Sixty-one what?", "open"),
-            (Language::En, "Ann, what would such a thing cost, where you live?", "number"),
-            (Language::Zh, "还有几里？", "number"),
-            (Language::Zh, "水里有什么？", "what"),
-            (Language::Zh, "你凭什么认定是这样？", "why"),
-            (Language::Zh, "你就没有怕的时候么？", "feeling"),
-            (Language::Zh, "船上有邬家的人没有？", "yes"),
-            (Language::Zh, "换作是你，你会怎么办？", "opinion"),
+            (Language::En, "And how long have you known, Wick?", AskedFor::Number),
+            (Language::En, "Wick, where did you put it?", AskedFor::Where),
+            (Language::En, "Have you a clear voice?", AskedFor::Yes),
+            (Language::En, "How much is a bed, where you live?", AskedFor::Number),
+            (Language::En, "Ann, what is a bed called, when you pay for it?", AskedFor::What),
+            (Language::En, "He asked me. Why now, and not a week ago?", AskedFor::Why),
+            (Language::En, "Are you never afraid, Ann?", AskedFor::Feeling),
+            (Language::En, "Some say yes and some say no; Ann, what say you?", AskedFor::Opinion),
+            (Language::En, "Do you remember what was said when we began?", AskedFor::Recall),
+            (Language::En, "Sixty-one what?", AskedFor::Open),
+            (Language::En, "Ann, what would such a thing cost, where you live?", AskedFor::Number),
+            (Language::Zh, "还有几里？", AskedFor::Number),
+            (Language::Zh, "水里有什么？", AskedFor::What),
+            (Language::Zh, "你凭什么认定是这样？", AskedFor::Why),
+            (Language::Zh, "你就没有怕的时候么？", AskedFor::Feeling),
+            (Language::Zh, "船上有邬家的人没有？", AskedFor::Yes),
+            (Language::Zh, "换作是你，你会怎么办？", AskedFor::Opinion),
         ] {
             assert_eq!(asked(question, language).expect("the text ends with a question").name, kind, "{question}");
         }
@@ -174,10 +198,10 @@ mod tests {
                             .say
                             .iter()
                             .chain(&kind.lead)
-                            .all(|say| sentences(say).len() == 1 && !asks(say) || kind.name == "number")
+                            .all(|say| sentences(say).len() == 1 && !asks(say) || kind.name == AskedFor::Number)
                 );
             }
-            assert_eq!(KINDS.get(language).last().expect("the table is not empty").name, "open");
+            assert_eq!(KINDS.get(language).last().expect("the table is not empty").name, AskedFor::Open);
         }
     }
 }

@@ -7,6 +7,7 @@ use polars::prelude::{DataFrame, DataType, Field, Series, TimeUnit};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::Value;
 
+use super::groups::TableRow as _;
 use super::yaml_text::scalar;
 use crate::schema::{Character, Conversation, Reject, RoleGeneral, RoleProfile, RoleSpecific, Sample, Scene};
 
@@ -209,14 +210,14 @@ fn record(config: &str) -> (Value, Value) {
         (root, definitions)
     }
     match config {
-        "samples" => of::<Sample>(),
-        "conversations" => of::<Conversation>(),
-        "scenes" => of::<Scene>(),
-        "characters" => of::<Character>(),
-        "roles" => of::<RoleProfile>(),
-        "role_specific" => of::<RoleSpecific>(),
-        "role_general" => of::<RoleGeneral>(),
-        "rejected" => of::<Reject>(),
+        Sample::CONFIG => of::<Sample>(),
+        Conversation::CONFIG => of::<Conversation>(),
+        Scene::CONFIG => of::<Scene>(),
+        Character::CONFIG => of::<Character>(),
+        RoleProfile::CONFIG => of::<RoleProfile>(),
+        RoleSpecific::CONFIG => of::<RoleSpecific>(),
+        RoleGeneral::CONFIG => of::<RoleGeneral>(),
+        Reject::CONFIG => of::<Reject>(),
         _ => (Value::Null, Value::Null),
     }
 }

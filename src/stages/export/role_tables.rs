@@ -161,7 +161,7 @@ pub(super) fn section(tallies: &BTreeMap<Language, RoleTally>) -> String {
         `baseline` is one more reply, and `answer` is the plain answer without a role. `train` and `test` are split \
         by question, `role_split` by role. The similarity of test rows to training rows was measured on the final \
         rows, as BM25 in both directions divided by the score of a row with itself. The last three columns show how \
-        many of the test rows reach the threshold `[instruct] near`, and the highest similarity.\n\n\
+        many of the test rows reach the threshold `[instruct] leak_similarity`, and the highest similarity.\n\n\
         | language | roles | held out | triplets | filtered | removed as duplicates | similar: specific | similar: \
         general | similar: by role |\n|---|---:|---:|---:|---:|---:|---|---|---|\n"
         .to_owned();

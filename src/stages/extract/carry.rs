@@ -17,7 +17,7 @@ pub struct Carry {
 }
 
 impl Carry {
-    /// Whether a scene is still incomplete. If so, [`finish`] must be called after the last chunk of the book.
+    /// Whether a scene is still incomplete. If so, [`finish`](super::finish) must be called after the last chunk of the book.
     #[must_use]
     pub const fn holds_scene(&self) -> bool {
         self.unfinished.is_some()

@@ -18,7 +18,7 @@ pub(super) fn canonical(name: &str, book: &BookIndex) -> String {
 
 /// Returns the name of a speaker or participant in a passage; `None` if neither the book's characters nor the passage
 /// have it.
-pub(super) fn known(name: &str, book: &BookIndex, text_range: &str) -> Option<String> {
+pub(super) fn known(name: &str, book: &BookIndex, passage: &str) -> Option<String> {
     let bare = name.split(['(', '（', '[', '【']).next().unwrap_or_default();
     let name = canonical(bare, book);
     let is_known = name == Utterance::ENVIRONMENT
@@ -30,7 +30,7 @@ pub(super) fn known(name: &str, book: &BookIndex, text_range: &str) -> Option<St
     if let Some(person) = only(book, |other| is_same(&name, other)) {
         return Some(book.person(person).name.clone());
     }
-    if is_mentioned(&name, text_range) {
+    if is_mentioned(&name, passage) {
         return Some(name);
     }
     let person =
@@ -84,20 +84,20 @@ fn shortens(name: &str, other: &str) -> bool {
 }
 
 /// Whether a passage mentions a person, possibly by trade; `Guard 2` needs a guard.
-fn is_mentioned(name: &str, text_range: &str) -> bool {
+fn is_mentioned(name: &str, passage: &str) -> bool {
     let name = normalize(name);
     if name.chars().any(is_han) {
         let bare = name.trim_end_matches(|c: char| "甲乙丙丁戊一二三四五".contains(c) || c.is_numeric());
         let fold = |text: &str| text.chars().map(folded).collect::<String>();
-        return bare.chars().count() > 1 && fold(text_range).contains(bare);
+        return bare.chars().count() > 1 && fold(passage).contains(bare);
     }
-    let text_range = text_range.to_lowercase();
+    let passage = passage.to_lowercase();
     let has = |word: &str| {
         let letter = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
         let is_whole_word = |at: usize| {
-            !letter(text_range[..at].chars().next_back()) && !letter(text_range[at + word.len()..].chars().next())
+            !letter(passage[..at].chars().next_back()) && !letter(passage[at + word.len()..].chars().next())
         };
-        text_range.match_indices(word).any(|(at, _)| is_whole_word(at))
+        passage.match_indices(word).any(|(at, _)| is_whole_word(at))
     };
     let mut words = name.split(' ').filter(|word| word.len() > 2 && *word != "the").peekable();
     words.peek().is_some() && words.all(has)

@@ -218,7 +218,7 @@ fn section_3_2_role_gpt_has_three_forms() {
         [(PromptStyle::ZeroShot, 2), (PromptStyle::FewShotPrompt, 2), (PromptStyle::FewShotDialogue, 12)]
     {
         let journal: Arc<Memory> = Arc::default();
-        worked(&Params { prompt_style: prompt_style, ..small() }, Language::En, &journal);
+        worked(&Params { prompt_style, ..small() }, Language::En, &journal);
         let records = journal.0.lock().unwrap();
         let record = records.values().find(|record| record.ask == "instruct/general").expect("the call was journaled");
         assert_eq!(record.request.messages.len(), messages, "{prompt_style:?}");

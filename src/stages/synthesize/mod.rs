@@ -180,7 +180,7 @@ pub async fn synthesize(
                     None => synthesized.characters.push(character),
                 }
             }
-            let kept = u32::try_from(synthesized.characters.len()).expect("there are at most `wanted` characters");
+            let kept = u32::try_from(synthesized.characters.len()).expect("there are at most `requested` characters");
             synthesized.dropped = requested - kept;
         }
         Err(error) if error.ends_the_run() => return Err(error),

@@ -4,8 +4,10 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::CardMetadata;
+use crate::schema::Sample;
 use crate::stages::export::Params;
 use crate::stages::export::features::{OURS, features};
+use crate::stages::export::groups::TableRow as _;
 use crate::stages::export::tally::Table;
 use crate::stages::export::yaml_text::quoted;
 
@@ -68,7 +70,7 @@ pub(crate) fn front(params: &Params, metadata: &CardMetadata, tables: &[Table]) 
     list(&mut yaml, "task_categories", ["text-generation"].into_iter());
     let own = params.tags.iter().map(String::as_str).filter(|tag| !TAGS.contains(tag)).collect::<BTreeSet<_>>();
     list(&mut yaml, "tags", TAGS.into_iter().chain(own));
-    let samples = tables.iter().filter(|table| table.config == "samples").map(|table| table.rows).sum();
+    let samples = tables.iter().filter(|table| table.config == Sample::CONFIG).map(|table| table.rows).sum();
     list(&mut yaml, "size_categories", [size(samples)].into_iter());
     if tables.is_empty() {
         return yaml + "---\n";
@@ -76,7 +78,7 @@ pub(crate) fn front(params: &Params, metadata: &CardMetadata, tables: &[Table]) 
     yaml.push_str("configs:\n");
     for (config, splits) in configs(tables) {
         let _ = writeln!(yaml, "- config_name: {config}");
-        if config == "samples" {
+        if config == Sample::CONFIG {
             yaml.push_str("  default: true\n");
         }
         yaml.push_str("  data_files:\n");

@@ -12,7 +12,7 @@ pub(super) fn limitations(params: &Params, metadata: &CardMetadata) -> String {
     let offline: Vec<String> = metadata
         .parts
         .iter()
-        .filter(|part| part.model.starts_with("offline:"))
+        .filter(|part| part.is_offline())
         .map(|part| format!("{} ({})", cell(&part.part), cell(&part.model)))
         .collect();
     if !offline.is_empty() {

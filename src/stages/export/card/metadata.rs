@@ -67,3 +67,10 @@ pub struct CastMetadata {
     /// The model's full id, such as `offline:plain`.
     pub model: String,
 }
+
+impl CastMetadata {
+    /// Returns whether the offline engine fills this part.
+    pub(crate) fn is_offline(&self) -> bool {
+        self.model.starts_with("offline:")
+    }
+}

@@ -5,7 +5,9 @@ use std::fmt::Write as _;
 use super::count_tables::{balance, rejects, scores};
 use super::markdown::cell;
 use super::metadata::CardMetadata;
+use crate::schema::{Conversation, Reject, Sample};
 use crate::stages::export::amounts::{dollars, percent, thousands};
+use crate::stages::export::groups::TableRow as _;
 use crate::stages::export::markers::{self, marked};
 use crate::stages::export::report::AskCost;
 use crate::stages::export::role_tables;
@@ -49,9 +51,9 @@ pub(super) fn provenance(metadata: &CardMetadata, tables: &[Table]) -> String {
     text.push_str(&role_tables::section(&metadata.roles));
     for table in tables {
         match table.config {
-            "samples" => text.push_str(&marked(markers::BALANCE, &format!("\n{}", balance(metadata, table)))),
-            "conversations" => text.push_str(&scores(&table.tally)),
-            "rejected" => text.push_str(&rejects(&table.tally)),
+            Sample::CONFIG => text.push_str(&marked(markers::BALANCE, &format!("\n{}", balance(metadata, table)))),
+            Conversation::CONFIG => text.push_str(&scores(&table.tally)),
+            Reject::CONFIG => text.push_str(&rejects(&table.tally)),
             _ => {}
         }
     }
@@ -68,7 +70,7 @@ pub(super) fn cost(charges: &[AskCost]) -> String {
     let mut text = format!("## Cost\n\n{head}");
     let all = AskCost::sum(charges);
     let stages = AskCost::by_stage(charges);
-    for (stage, charge) in stages.iter().map(|(stage, charge)| (*stage, charge)).chain([("all", &all)]) {
+    for (stage, charge) in stages.iter().map(|(stage, charge)| (stage.name(), charge)).chain([("all", &all)]) {
         let (calls, cost) = (thousands(charge.calls), dollars(charge.usd));
         let (prompt, completion) = (thousands(charge.prompt), thousands(charge.completion));
         let _ = writeln!(text, "| {stage} | {calls} | {prompt} | {completion} | {cost} |");

@@ -9,7 +9,7 @@ use super::sanitize::{DisplayBudget, DisplayText, line};
 use crate::schema::{Attribute, Candidate, Character, Conversation, SampleId, Scene, Turn, TurnKind, Visibility};
 use crate::stages::export::quote_limits::QuoteLimits;
 
-/// The maximum length of a conversation, in units of [`shown`](super::sanitize).
+/// The maximum length of a conversation, in units of [`sanitize`](super::sanitize).
 const ROOM: usize = 60_000;
 /// The maximum part of it for the profile of the test character, and for the names of the cast.
 const PROFILE: usize = ROOM / 4;

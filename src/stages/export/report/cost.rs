@@ -1,5 +1,7 @@
 //! The usage and cost of a run's calls, by ask and model.
 
+use crate::schema::Stage;
+
 /// The usage of one ask with one model.
 #[derive(Debug, Clone, Default)]
 pub struct AskCost {
@@ -62,16 +64,15 @@ impl AskCost {
 
     /// Returns the sums by stage, in the order of the pipeline.
     #[must_use]
-    pub fn by_stage(charges: &[Self]) -> Vec<(&'static str, Self)> {
-        let order = ["chunk", "extract", "synthesize", "simulate", "select", "instruct"];
-        let of = |stage: &'static str| {
-            let own: Vec<&Self> = charges.iter().filter(|charge| charge.stage() == stage).collect();
+    pub fn by_stage(charges: &[Self]) -> Vec<(Stage, Self)> {
+        let of = |stage: Stage| {
+            let own: Vec<&Self> = charges.iter().filter(|charge| charge.stage() == stage.name()).collect();
             (!own.is_empty()).then(|| (stage, Self::sum(own)))
         };
-        order.into_iter().filter_map(of).collect()
+        Stage::ALL.into_iter().filter_map(of).collect()
     }
 
-    /// Returns the stage of the ask.
+    /// Returns the name of the ask's stage.
     #[must_use]
     pub fn stage(&self) -> &str {
         self.ask.split('/').next().unwrap_or_default()

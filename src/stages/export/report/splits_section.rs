@@ -9,9 +9,9 @@ use crate::stages::export::markers::{MarkerError, blocks, marked, replaced, spli
 use crate::stages::export::split_rows::SplitRows;
 use crate::stages::export::tally::Table;
 
-/// The maximum length of a name, in units of [`shown`](super::sanitize).
+/// The maximum length of a name, in units of [`sanitize`](super::sanitize).
 const NAME: usize = 60;
-/// The maximum length of the text about a split, in units of [`shown`](super::sanitize).
+/// The maximum length of the text about a split, in units of [`sanitize`](super::sanitize).
 const MAX_RULE_TEXT: usize = 1_000;
 
 /// Returns the rows of the table for all configs after a run, as HTML.

@@ -57,8 +57,8 @@ pub struct BookIndex {
 
 const STEP: usize = 256;
 
-/// The number of most recent exchanges that count for the most frequent partners.
-const TALKS: usize = 120;
+/// The number of a person's most recent exchanges that are counted to find whom it talks with most.
+const RECENT_EXCHANGES: usize = 120;
 
 /// The number of top speakers that a scene's cast is compared with; no scene has more who matter.
 const RANKS: usize = 16;
@@ -237,23 +237,23 @@ impl BookIndex {
         if let Some(gender) = gender_word(person.gender, self.language) {
             add(ProfileKey::Gender, gender.to_owned());
         }
-        let listed_characters = self.listed_characters.get(&index);
+        let list_entry = self.listed_characters.get(&index);
         // An unnamed person is only assumed to be the same one over a short distance.
         let unnamed = is_unnamed(person, self.language);
         let since = if unnamed { until.saturating_sub(self.near()) } else { 0 };
-        let narrated_facts =
+        let facts =
             &self.narrated_facts[index][..self.narrated_facts[index].partition_point(|(end, ..)| *end <= until)];
-        let narrated_facts = &narrated_facts[narrated_facts.partition_point(|(end, ..)| *end < since)..];
-        if let Some(age) = listed_characters.and_then(|text| Patterns::of(self.language).age(text)) {
+        let facts = &facts[facts.partition_point(|(end, ..)| *end < since)..];
+        if let Some(age) = list_entry.and_then(|text| Patterns::of(self.language).age(text)) {
             add(ProfileKey::Age, age.to_owned());
         }
-        for (_, key, text) in narrated_facts {
-            let known = listed_characters.is_some() && matches!(key, ProfileKey::Age | ProfileKey::PublicBackground);
+        for (_, key, text) in facts {
+            let known = list_entry.is_some() && matches!(key, ProfileKey::Age | ProfileKey::PublicBackground);
             if !known {
                 add(*key, text.clone());
             }
         }
-        if let Some(text) = listed_characters {
+        if let Some(text) = list_entry {
             add(ProfileKey::PublicBackground, text.clone());
         }
         for alias in person.aliases.iter().filter(|alias| names_a_trade(alias)).take(1) {
@@ -297,8 +297,9 @@ impl BookIndex {
             let unnamed = self.language == Language::Zh && is_unnamed(partner, self.language);
             !unnamed && !Patterns::is_group(self.language, &partner.name)
         };
-        for (_, partner) in
-            exchanges[exchanges.len().saturating_sub(TALKS)..].iter().filter(|(_, partner)| is_named(partner))
+        for (_, partner) in exchanges[exchanges.len().saturating_sub(RECENT_EXCHANGES)..]
+            .iter()
+            .filter(|(_, partner)| is_named(partner))
         {
             *counts.entry(*partner).or_default() += 1;
         }

@@ -12,9 +12,9 @@ pub(crate) struct Names {
     /// Sorted: case-folded names, each with its person.
     pub(super) owners: Vec<(Vec<char>, usize)>,
     /// By first character: the range of such names in `owners` and their lengths in characters, longest first.
-    pub(super) racks: HashMap<char, (Range<usize>, Vec<usize>)>,
+    pub(super) by_first: HashMap<char, (Range<usize>, Vec<usize>)>,
     /// A bit per first character, shared by several; most characters of a book do not begin a name.
-    pub(super) firsts: [u64; 64],
+    pub(super) first_bits: [u64; 64],
 }
 
 impl Names {
@@ -29,15 +29,15 @@ impl Names {
                 }
             }
         }
-        let mut names = Self { owners: owners.into_iter().collect(), racks: HashMap::new(), firsts: [0; 64] };
+        let mut names = Self { owners: owners.into_iter().collect(), by_first: HashMap::new(), first_bits: [0; 64] };
         for (at, (name, _)) in names.owners.iter().enumerate() {
-            let (rack, lengths) = names.racks.entry(name[0]).or_insert_with(|| (at..at, Vec::new()));
-            rack.end = at + 1;
+            let (range, lengths) = names.by_first.entry(name[0]).or_insert_with(|| (at..at, Vec::new()));
+            range.end = at + 1;
             if let Err(index) = lengths.binary_search_by(|length| name.len().cmp(length)) {
                 lengths.insert(index, name.len());
             }
             let (word, bit) = bucket(name[0]);
-            names.firsts[word] |= bit;
+            names.first_bits[word] |= bit;
         }
         names
     }
@@ -67,11 +67,11 @@ impl Names {
         while let Some((byte, c)) = bytes.next() {
             let last = before.replace(c);
             let (word, bit) = bucket(fold(c));
-            if self.firsts[word] & bit == 0 || letter(c) && last.is_some_and(letter) {
+            if self.first_bits[word] & bit == 0 || letter(c) && last.is_some_and(letter) {
                 continue;
             }
             let cased = !letter(c) || c.is_uppercase() || c == 't';
-            let Some((rack, lengths)) = self.racks.get(&fold(c)).filter(|_| cased) else { continue };
+            let Some((range, lengths)) = self.by_first.get(&fold(c)).filter(|_| cased) else { continue };
             folded.clear();
             // One extra character shows whether the word continues.
             folded.extend(text[byte..].chars().take(lengths[0] + 1).map(fold));
@@ -82,7 +82,7 @@ impl Names {
                 |end: usize| !(letter(folded[end - 1]) && folded.get(end).is_some_and(|&next| letter(next)));
             let fit = lengths.iter().find_map(|&length| {
                 let name = folded.get(..length).filter(|name| ends_at_word_boundary(length) && capital(name))?;
-                Some((length, Self::among(&self.owners[rack.clone()], name)?))
+                Some((length, Self::among(&self.owners[range.clone()], name)?))
             });
             let Some((length, person)) = fit else { continue };
             let mut end = byte + c.len_utf8();
@@ -105,7 +105,7 @@ pub(super) fn fold(c: char) -> char {
     }
 }
 
-/// Returns the position of a character's bit in [`Names::firsts`].
+/// Returns the position of a character's bit in [`Names::first_bits`].
 pub(super) const fn bucket(c: char) -> (usize, u64) {
     ((c as usize >> 6) % 64, 1 << (c as usize % 64))
 }

@@ -36,10 +36,10 @@ pub(super) fn drop_doubtful(attribution: &mut Attribution, language: Language) {
         .people
         .iter()
         .map(|person| {
-            let is_standalone = person.name.chars().count() == 1;
+            let is_one_character = person.name.chars().count() == 1;
             let known = matches!(person.name.as_str(), "我" | "叙述者" | "敘述者");
             !known
-                && (is_standalone || person.lines <= DOUBTFUL || is_common_word(&person.name))
+                && (is_one_character || person.lines <= DOUBTFUL || is_common_word(&person.name))
                 && !may_name_person(&person.name)
         })
         .collect();

@@ -63,14 +63,14 @@ pub(super) fn narrated_facts(
         let (start, end, _) = spans[at];
         let next =
             spans[at + 1..].iter().find(|(_, _, other)| *other != person).map_or(sentence.text.len(), |next| next.0);
-        let book = &mut narrated_facts[person];
-        let has = |book: &Vec<(u32, ProfileKey, String)>, key: ProfileKey| {
-            book.iter().filter(|(_, known, _)| *known == key).count()
+        let facts = &mut narrated_facts[person];
+        let has = |facts: &Vec<(u32, ProfileKey, String)>, key: ProfileKey| {
+            facts.iter().filter(|(_, known, _)| *known == key).count()
         };
-        if has(book, ProfileKey::Age) == 0
+        if has(facts, ProfileKey::Age) == 0
             && let Some(age) = words.age(&sentence.text[start..next.min(own(&sentence.text, end, language))])
         {
-            book.push((sentence.end, ProfileKey::Age, age.to_owned()));
+            facts.push((sentence.end, ProfileKey::Age, age.to_owned()));
         }
         if !sentence.is_standalone || !(least..=most).contains(&sentence.text.chars().count()) {
             continue;
@@ -81,7 +81,7 @@ pub(super) fn narrated_facts(
         let others = sentence.people.iter().filter(|other| **other != person).count();
         let before = &sentence.text[..start];
         let key =
-            if times[person] <= 6 && words.introduces(before, after) && has(book, ProfileKey::PublicBackground) == 0 {
+            if times[person] <= 6 && words.introduces(before, after) && has(facts, ProfileKey::PublicBackground) == 0 {
                 Some((ProfileKey::PublicBackground, 1))
             } else if words.states_relation(after) {
                 Some((ProfileKey::Relationships, 2))
@@ -97,9 +97,9 @@ pub(super) fn narrated_facts(
                 None
             };
         if let Some((key, most)) = key
-            && has(book, key) < most
+            && has(facts, key) < most
         {
-            book.push((sentence.end, key, sentence.text.clone()));
+            facts.push((sentence.end, key, sentence.text.clone()));
         }
     }
     narrated_facts

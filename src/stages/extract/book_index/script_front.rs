@@ -23,8 +23,8 @@ pub(super) fn listed_characters(text: &str, attribution: &Attribution, names: &N
             && rest.chars().count() >= 3
         {
             // A possessive refers to the previous line, which is no longer shown.
-            let leans = ["her ", "his ", "their "].into_iter().find(|word| rest.to_lowercase().starts_with(word));
-            let rest = leans.map_or(rest, |word| &rest[word.len()..]);
+            let possessive = ["her ", "his ", "their "].into_iter().find(|word| rest.to_lowercase().starts_with(word));
+            let rest = possessive.map_or(rest, |word| &rest[word.len()..]);
             let (first, others) = rest.split_at(rest.chars().next().map_or(0, char::len_utf8));
             listed_characters.entry(person).or_insert_with(|| format!("{}{others}", first.to_uppercase()));
         }
@@ -48,16 +48,16 @@ pub(super) fn clear_cue_borders(attribution: &mut Attribution) {
 
 /// Restores the capitalization of names that a script sets in capitals.
 pub(super) fn lower_capitals(narration: &mut [Sentence], attribution: &Attribution) {
-    let mut normalized_marks: BTreeMap<String, &str> = BTreeMap::new();
+    let mut mixed_case: BTreeMap<String, &str> = BTreeMap::new();
     for name in attribution.people.iter().flat_map(|person| person.aliases.iter().chain([&person.name])) {
         for word in name.split_whitespace().filter(|word| word.chars().any(char::is_lowercase)) {
-            normalized_marks.insert(word.to_uppercase(), word);
+            mixed_case.insert(word.to_uppercase(), word);
         }
     }
     for sentence in narration {
         let words = sentence.text.split(' ').map(|word| {
             let end = word.find(|c: char| !c.is_alphanumeric()).unwrap_or(word.len());
-            let known = normalized_marks.get(&word[..end]).filter(|_| end > 1);
+            let known = mixed_case.get(&word[..end]).filter(|_| end > 1);
             known.map_or_else(|| word.to_owned(), |name| format!("{name}{}", &word[end..]))
         });
         sentence.text = words.collect::<Vec<_>>().join(" ");

@@ -108,7 +108,7 @@ fn before_an_object(text: &str) -> bool {
 }
 
 /// Whether the first clause of an English sentence has an `it` without anything before it to refer to.
-fn leans_within(text: &str) -> bool {
+fn has_unclear_it(text: &str) -> bool {
     IT.find(text).is_some_and(|it| {
         let before = &text[..it.start()];
         !before.contains([',', ';', ':']) && !THING.is_match(before)
@@ -166,8 +166,9 @@ pub(crate) fn make_standalone(
     // If two people are named, `the former` is one of them.
     let formula =
         rules.formula.find(&text).is_some_and(|found| !(found.as_str().starts_with("the ") && names.len() > 1));
-    let within = language == Language::En && leans_within(&text);
-    let is_standalone = !points_back && !unclear && !within && closed && has_subject && !formula && !is_verse(&text);
+    let unclear_it = language == Language::En && has_unclear_it(&text);
+    let is_standalone =
+        !points_back && !unclear && !unclear_it && closed && has_subject && !formula && !is_verse(&text);
     let first_person = Patterns::of(language).is_first_person(&text);
     StandaloneSentence { text, is_standalone, first_person }
 }
@@ -204,22 +205,22 @@ fn capital(text: &str) -> String {
 
 /// Normalizes text of the book: removes the underscores that mark emphasis, and unifies full stops.
 pub(crate) fn normalized_marks(text: &str) -> String {
-    let mut normalized_marks = String::with_capacity(text.len());
+    let mut normalized = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
             // In a date such as `17__` they belong to the text.
-            '_' if !normalized_marks.ends_with(|before: char| before.is_ascii_digit() || before == '_') => {}
-            '．' if normalized_marks
+            '_' if !normalized.ends_with(|before: char| before.is_ascii_digit() || before == '_') => {}
+            '．' if normalized
                 .chars()
                 .next_back()
                 .is_some_and(|before| is_han(before) || "’”）」』".contains(before)) =>
             {
-                normalized_marks.push('。');
+                normalized.push('。');
             }
-            c => normalized_marks.push(c),
+            c => normalized.push(c),
         }
     }
-    normalized_marks
+    normalized
 }
 
 #[cfg(test)]

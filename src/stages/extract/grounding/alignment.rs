@@ -190,13 +190,13 @@ pub(crate) fn find_cut_off(passage: &[Token], first: usize, last: usize, is_used
     if before.is_empty() && first > 0 && passage[first].begins == Begins::Clause {
         let begun = (0..first).rev().find(|at| begins(*at, Begins::Clause)).unwrap_or(0);
         let clause = &passage[begun..first];
-        let is_standalone = clause.iter().filter(|word| word.kind != TokenKind::Filler).count() <= 2;
+        let is_short = clause.iter().filter(|word| word.kind != TokenKind::Filler).count() <= 2;
         let denied = clause
             .iter()
             .filter(|word| word.kind != TokenKind::Filler)
             .take(1)
             .all(|word| word.kind == TokenKind::Negation);
-        if is_standalone && denied {
+        if is_short && denied {
             before = clause;
         }
     }

@@ -6,10 +6,8 @@ mod profile_keys;
 mod script;
 mod word_lists;
 
-pub(crate) use patterns::Patterns;
-pub(crate) use patterns::{english, opening};
-pub(crate) use phrasing::list;
-pub(crate) use phrasing::{join, quoted};
+pub(crate) use patterns::{Patterns, english, opening};
+pub(crate) use phrasing::{join, list, quoted};
 pub(crate) use profile_keys::ProfileKey;
 pub(crate) use script::Script;
 pub(crate) use word_lists::WordLists;

@@ -184,7 +184,7 @@ impl Patterns {
     }
 
     /// Whether a sentence begins with a word that depends on the previous sentence.
-    pub(crate) fn leans(&self, text: &str) -> bool {
+    pub(crate) fn depends_on_context(&self, text: &str) -> bool {
         self.dependent.is_match(text)
     }
 

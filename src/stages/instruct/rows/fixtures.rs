@@ -74,12 +74,12 @@ pub(super) struct AllRows {
 }
 
 pub(super) fn all_rows(params: &Params, made: Vec<RoleOutput>) -> AllRows {
-    let mut harvest = SplitPlanner::new(params.clone(), 7, NonZeroUsize::MIN);
+    let mut planner = SplitPlanner::new(params.clone(), 7, NonZeroUsize::MIN);
     let all: Vec<SelectedRows> = made.into_iter().map(|made| select_rows(params, made, NonZeroUsize::MIN)).collect();
-    for gleaned in &all {
-        harvest.add(gleaned);
+    for selected in &all {
+        planner.add(selected);
     }
-    let splits = harvest.assign_splits();
+    let splits = planner.assign_splits();
     let mut rows = AllRows {
         roles: Vec::new(),
         specific: Vec::new(),
@@ -87,11 +87,11 @@ pub(super) fn all_rows(params: &Params, made: Vec<RoleOutput>) -> AllRows {
         rejects: splits.rejects().to_vec(),
         tallies: splits.tallies().clone(),
     };
-    for gleaned in all {
-        rows.roles.push(splits.profile(gleaned.profile));
-        rows.specific.extend(splits.specific(gleaned.specific));
-        rows.general.extend(splits.general(gleaned.general));
-        rows.rejects.extend(gleaned.rejects);
+    for selected in all {
+        rows.roles.push(splits.profile(selected.profile));
+        rows.specific.extend(splits.specific(selected.specific));
+        rows.general.extend(splits.general(selected.general));
+        rows.rejects.extend(selected.rejects);
     }
     rows.specific.sort_by(|a, b| a.id.cmp(&b.id));
     assert_eq!(rows.specific.len() as u64, splits.specific_rows());

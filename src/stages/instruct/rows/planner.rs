@@ -40,7 +40,7 @@ pub(super) struct CandidateQuestion {
 }
 
 impl SplitPlanner {
-    /// Creates an empty harvest.
+    /// Creates an empty planner.
     #[must_use]
     pub const fn new(params: Params, seed: u64, threads: NonZeroUsize) -> Self {
         Self {
@@ -57,16 +57,16 @@ impl SplitPlanner {
     }
 
     /// Adds a role. The order of roles does not matter.
-    pub fn add(&mut self, gleaned: &SelectedRows) {
-        let RoleProfile { role_id, language, .. } = &gleaned.profile;
+    pub fn add(&mut self, selected: &SelectedRows) {
+        let RoleProfile { role_id, language, .. } = &selected.profile;
         let tally = self.tallies.entry(*language).or_default();
         tally.roles += 1;
-        tally.candidates += gleaned.candidates;
-        tally.filtered += gleaned.filtered;
-        tally.removed += gleaned.removed;
+        tally.candidates += selected.candidates;
+        tally.filtered += selected.filtered;
+        tally.removed += selected.removed;
         self.roles.insert(role_id.clone(), *language);
         let across = self.params.across_roles;
-        self.asked.extend(gleaned.specific.iter().map(|row| CandidateQuestion {
+        self.asked.extend(selected.specific.iter().map(|row| CandidateQuestion {
             id: row.id.clone(),
             role_id: row.role_id.clone(),
             language: row.language,
@@ -75,7 +75,7 @@ impl SplitPlanner {
             similarity: row.similarity,
             split: row.split,
         }));
-        for row in &gleaned.general {
+        for row in &selected.general {
             let next = u32::try_from(self.instructions.len()).expect("there are fewer than 2^32 instructions");
             let number = *self.numbers.entry((row.language, row.instruction.clone())).or_insert_with(|| {
                 self.instructions.push((row.language, row.instruction.clone(), row.question.clone()));
@@ -97,14 +97,14 @@ impl SplitPlanner {
                 .iter()
                 .map(|one| Key { id: &one.id, role_id: &one.role_id, question: &one.question, answer: &one.answer })
                 .collect();
-            let fates = deduplicate(&self.params, &keys, self.threads);
-            rejects.extend(duplicate_rejects(&keys, &fates));
+            let verdicts = deduplicate(&self.params, &keys, self.threads);
+            rejects.extend(duplicate_rejects(&keys, &verdicts));
             if let Some(tally) = self.tallies.get_mut(&language) {
-                tally.removed += fates.iter().filter(|fate| !fate.is_kept).count() as u64;
+                tally.removed += verdicts.iter().filter(|verdict| !verdict.is_kept).count() as u64;
             }
-            self.asked.extend(own.into_iter().zip(fates).filter_map(|(mut one, fate)| {
-                one.similarity = fate.similarity;
-                one.split = fate.split?;
+            self.asked.extend(own.into_iter().zip(verdicts).filter_map(|(mut one, verdict)| {
+                one.similarity = verdict.similarity;
+                one.split = verdict.split?;
                 Some(one)
             }));
         }

@@ -284,7 +284,7 @@ mod tests {
         "quarry",
         "lantern",
         "widow",
-        "selected",
+        "harvest",
         "thimble",
         "gallows",
     ];

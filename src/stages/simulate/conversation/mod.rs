@@ -118,7 +118,7 @@ async fn next_speaker(
     };
     let ask = prompt_context.direct(history, &choices, may_end, context.params.max_turns - index);
     let draw = Draw::turn(id, index, TurnCall::Director);
-    let next_speaker = match context.director.ask(&ask, &draw).await {
+    let next = match context.director.ask(&ask, &draw).await {
         Ok(Direction { next, .. }) => next,
         Err(error @ AskError::BadReply { .. }) => {
             let random =
@@ -131,13 +131,13 @@ async fn next_speaker(
         }
         Err(error) => return Err(error),
     };
-    let chosen = ask.chosen(&next_speaker).expect("answers that match no choice are rejected as bad replies");
+    let chosen = ask.chosen(&next).expect("answers that match no choice are rejected as bad replies");
     if may_end && chosen == Direction::END {
         return Ok(None);
     }
     let member = choices.into_iter().find(|&member| prompt_context.name(member) == chosen);
     let member = member.expect("choices are members of the cast");
-    let fault = (chosen != next_speaker).then_some(TurnFault::SpeakerMatched);
+    let fault = (chosen != next).then_some(TurnFault::SpeakerMatched);
     Ok(Some(NextSpeaker { member, fault, reject: None }))
 }
 

@@ -147,18 +147,17 @@ mod tests {
         assert!(entry.iter_mut().all(|take| take.now_or_never().is_none()));
         drop(all);
         let mut entry = entry.into_iter();
-        let [mut few, count, split_one, mut last] =
-            std::array::from_fn(|_| entry.next().expect("four batches are waiting"));
-        let count = count.now_or_never().expect("it has the most missing counts and came first");
+        let [mut few, three, one, mut last] = std::array::from_fn(|_| entry.next().expect("four batches are waiting"));
+        let three = three.now_or_never().expect("it has the most missing counts and came first");
         assert!(few.as_mut().now_or_never().is_none(), "a batch with more missing counts is waiting");
-        let split_one = split_one.now_or_never().expect("it has equally many missing counts and came later");
+        let one = one.now_or_never().expect("it has equally many missing counts and came later");
         assert!(few.as_mut().now_or_never().is_none(), "all four permits are taken");
         assert!(last.as_mut().now_or_never().is_none());
-        drop(count);
+        drop(three);
         // A cancelled request does not block the others.
         drop(few);
         drop(last.await);
-        drop(split_one);
+        drop(one);
         assert_eq!(admission.free(), 4);
     }
 
@@ -180,21 +179,21 @@ mod tests {
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn many_waiting_lanes_are_all_admitted() {
         let admission = Arc::new(Admission::new(5));
-        let crowd = (0..200_u32).map(|who| {
+        let tasks = (0..200_u32).map(|lane| {
             let admission = Arc::clone(&admission);
             tokio::spawn(async move {
                 for round in 0..5 {
-                    let mut permits = admission.take(1 + (who + round) % 7, (who * 7 + round) % 11).await;
-                    let split_one = permits.split_one();
+                    let mut permits = admission.take(1 + (lane + round) % 7, (lane * 7 + round) % 11).await;
+                    let single = permits.split_one();
                     tokio::task::yield_now().await;
                     drop(permits);
                     tokio::task::yield_now().await;
-                    drop(split_one);
+                    drop(single);
                 }
             })
         });
-        for guest in crowd.collect::<Vec<_>>() {
-            guest.await.expect("no task panics");
+        for task in tasks.collect::<Vec<_>>() {
+            task.await.expect("no task panics");
         }
         assert_eq!(admission.free(), 5);
     }

@@ -89,12 +89,12 @@ impl Counts {
     /// is drawn before the first pick, so that it does not depend on the counts.
     pub fn plan<R: Rng>(&mut self, draws: u32, target_probability: f64, mut rngs: Vec<R>) -> Vec<Vec<Option<String>>> {
         let target_probability = target_probability.clamp(0.0, 1.0);
-        let emphasised: Vec<Vec<bool>> =
+        let has_target: Vec<Vec<bool>> =
             rngs.iter_mut().map(|rng| (0..draws).map(|_| rng.random_bool(target_probability)).collect()).collect();
         let mut plans: Vec<Vec<Option<String>>> = rngs.iter().map(|_| Vec::new()).collect();
         for draw in 0..draws as usize {
-            for ((plan, emphasised), rng) in plans.iter_mut().zip(&emphasised).zip(&mut rngs) {
-                plan.push(emphasised[draw].then(|| {
+            for ((plan, has_target), rng) in plans.iter_mut().zip(&has_target).zip(&mut rngs) {
+                plan.push(has_target[draw].then(|| {
                     let target = self.pick(rng).to_owned();
                     self.add(&target);
                     target
@@ -144,12 +144,12 @@ mod tests {
             let code = counts.pick(&mut rng).to_owned();
             picked.add(&code);
         }
-        let scene_order: Vec<u32> =
+        let picks: Vec<u32> =
             picked.iter().zip(counts.iter()).map(|((_, after), (_, before))| after - before).collect();
-        assert_eq!((scene_order[0], scene_order[3]), (0, 0), "only dimensions with the lowest count are picked");
+        assert_eq!((picks[0], picks[3]), (0, 0), "only dimensions with the lowest count are picked");
         // Three standard deviations of a binomial distribution with n = 3,000 and p = 1/3 are 77.
         for index in [1, 2, 4] {
-            assert!(scene_order[index].abs_diff(1000) < 80, "{scene_order:?}");
+            assert!(picks[index].abs_diff(1000) < 80, "{picks:?}");
         }
     }
 

@@ -107,14 +107,14 @@ pub async fn play_lanes<S: Scenes>(
             })
             .collect();
         drop(permits);
-        let (mut new_counts, mut new_aimed) = (counts.clone(), target_counts.clone());
+        let (mut new_counts, mut new_target_counts) = (counts.clone(), target_counts.clone());
         // Of several errors, return that of the first conversation in order, so that the result does not depend on
         // timing.
         let mut first_error: Option<(usize, S::Error)> = None;
         while let Some((index, played)) = running.next().await {
             let result = played.map_err(S::Error::from).and_then(|played| {
                 played.count(context.params.balance_on, &mut new_counts);
-                played.count(BalanceOn::Targeted, &mut new_aimed);
+                played.count(BalanceOn::Targeted, &mut new_target_counts);
                 verdict_counts.add(&played);
                 keep(played)
             });
@@ -129,7 +129,7 @@ pub async fn play_lanes<S: Scenes>(
         if let Some((_, error)) = first_error {
             return Err(error);
         }
-        (counts, target_counts) = (new_counts, new_aimed);
+        (counts, target_counts) = (new_counts, new_target_counts);
         progress(report(context.params, &counts, finished));
     }
     progress(Progress { has_ended: true, ..report(context.params, &counts, finished) });

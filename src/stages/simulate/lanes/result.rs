@@ -43,10 +43,10 @@ pub struct LaneEnd {
 
 impl PlayedConversation {
     /// Adds this conversation to the counts. The order of conversations does not matter.
-    pub(super) fn count(&self, count: BalanceOn, counts: &mut Counts) {
+    pub(super) fn count(&self, balance_on: BalanceOn, counts: &mut Counts) {
         let turns = self.conversation.iter().flat_map(|conversation| &conversation.turns);
         let test_turns = turns.filter(|turn| turn.kind == TurnKind::Test);
-        let codes: Vec<&String> = match count {
+        let codes: Vec<&String> = match balance_on {
             BalanceOn::Targeted => test_turns.filter_map(|turn| turn.target.as_ref()).collect(),
             BalanceOn::Judged => test_turns.filter_map(|turn| turn.dimension.as_ref()).collect(),
             BalanceOn::Accepted => self.samples.iter().map(|sample| &sample.dimension).collect(),

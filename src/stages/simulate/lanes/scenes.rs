@@ -126,11 +126,9 @@ pub fn plays_own_book<'a>(
     character: &Character,
     heads: impl IntoIterator<Item = &'a SceneHead>,
 ) -> bool {
-    let scene_order = SelectedBooks::new(params);
+    let books = SelectedBooks::new(params);
     let is_other = |head: &SceneHead| {
-        head.language == character.language
-            && character.book.as_ref() != Some(&head.book)
-            && scene_order.has(&head.book)
+        head.language == character.language && character.book.as_ref() != Some(&head.book) && books.has(&head.book)
     };
     params.own_book.unwrap_or_else(|| character.is_picked() && !heads.into_iter().any(is_other))
 }

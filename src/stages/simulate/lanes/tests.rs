@@ -131,7 +131,7 @@ async fn targets_stay_balanced_at_any_batch_size() {
         let (least, most) = (counts.iter().min().unwrap(), counts.iter().max().unwrap());
         // Counts differ by at most one, plus what follows from conversations of a batch having different lengths.
         let most_apart = if batch == 1 { 1 } else { 3 };
-        assert!(most - least <= most_apart, "wave {batch}: {counts:?}");
+        assert!(most - least <= most_apart, "batch size {batch}: {counts:?}");
     }
 }
 

@@ -43,10 +43,14 @@ enum LabelPosition {
     SameLine,
 }
 
+/// Whom a label names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LabelOwner {
-    OwnPart,
+    /// The speaker of the reply.
+    Speaker,
+    /// Someone else.
     Other,
+    /// The name is not known.
     Unknown,
 }
 
@@ -96,7 +100,7 @@ impl SpeakerNames<'_> {
                 } else if let Some((_, LabelOwner::Other)) = label {
                     own.cut = true;
                     speech.push_str(action);
-                } else if let Some((label, LabelOwner::OwnPart)) = label {
+                } else if let Some((label, LabelOwner::Speaker)) = label {
                     own.named = true;
                     own.push(&std::mem::take(&mut speech));
                     for part in [action, label.action, label.body] {
@@ -145,17 +149,17 @@ impl SpeakerNames<'_> {
         let name = label.name;
         let exact = |names: &[&str]| names.iter().any(|known| is_same_name(name, known));
         let loose = |names: &[&str]| names.iter().any(|known| is_name(name, known));
-        let owner_of = if exact(self.own) {
-            LabelOwner::OwnPart
+        let owner = if exact(self.own) {
+            LabelOwner::Speaker
         } else if exact(self.others) {
             LabelOwner::Other
         } else if label.without_colon && !name.starts_with(char::is_uppercase) && !name.starts_with(is_han) {
             LabelOwner::Unknown
         } else {
             match (loose(self.own), loose(self.others)) {
-                (true, true) if position == LabelPosition::ReplyStart => LabelOwner::OwnPart,
+                (true, true) if position == LabelPosition::ReplyStart => LabelOwner::Speaker,
                 (_, true) => LabelOwner::Other,
-                (true, false) => LabelOwner::OwnPart,
+                (true, false) => LabelOwner::Speaker,
                 (false, false) => LabelOwner::Unknown,
             }
         };
@@ -167,7 +171,7 @@ impl SpeakerNames<'_> {
             LabelPosition::SameLine if !name.starts_with(char::is_uppercase) && !name.starts_with(is_han) => {
                 LabelOwner::Unknown
             }
-            _ if owner_of != LabelOwner::Unknown => owner_of,
+            _ if owner != LabelOwner::Unknown => owner,
             _ if narrates => LabelOwner::Other,
             _ if label.without_space => LabelOwner::Unknown,
             LabelPosition::Line { after_blank } => {

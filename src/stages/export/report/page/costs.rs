@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::limits::NAME;
+use crate::schema::Stage;
 use crate::stages::export::amounts::{dollars, percent};
 use crate::stages::export::report::cost::AskCost;
 use crate::stages::export::report::plots::{self, TOKENS};
@@ -40,13 +41,13 @@ impl CostRow {
 }
 
 pub(super) fn by_stage(charges: &[AskCost]) -> Vec<CostRow> {
-    AskCost::by_stage(charges).iter().map(|(stage, charge)| CostRow::new(stage, charge)).collect()
+    AskCost::by_stage(charges).iter().map(|(stage, charge)| CostRow::new(stage.name(), charge)).collect()
 }
 
 pub(super) fn token_plot(charges: &[AskCost]) -> Option<String> {
-    let row = |(stage, charge): &(&str, AskCost)| {
+    let row = |(stage, charge): &(Stage, AskCost)| {
         let fresh = charge.prompt.saturating_sub(charge.cacheable);
-        ((*stage).to_owned(), vec![charge.cacheable, fresh, charge.completion])
+        (stage.name().to_owned(), vec![charge.cacheable, fresh, charge.completion])
     };
     let rows: Vec<(String, Vec<u64>)> = AskCost::by_stage(charges).iter().map(row).collect();
     (!rows.is_empty()).then(|| plots::stacks(&rows, TOKENS, false))

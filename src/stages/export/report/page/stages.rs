@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::limits::{NAME, ROWS, largest_first};
-use crate::schema::{Language, Reject, RoleTally};
+use crate::schema::{Language, Reject, RoleGeneral, RoleSpecific, RoleTally, Stage};
 use crate::stages::export::amounts::thousands;
+use crate::stages::export::groups::TableRow as _;
 use crate::stages::export::quote_limits::QuoteLimits;
 use crate::stages::export::report::Report;
 use crate::stages::export::report::figures::{LanguageCounts, ReportStatistics};
@@ -38,27 +39,27 @@ pub(super) fn steps(report: &Report<'_>) -> Vec<StageRow> {
     let Report { metadata, figures, .. } = report;
     let sum = |of: fn(&LanguageCounts) -> u64| figures.languages.values().map(of).sum::<u64>();
     let counted = |count: u64, word: &str| format!("{} {word}{}", thousands(count), if count == 1 { "" } else { "s" });
-    let mut reasons: BTreeMap<&str, BTreeMap<&str, u64>> = BTreeMap::new();
+    let mut reasons: BTreeMap<Stage, BTreeMap<&str, u64>> = BTreeMap::new();
     for reject in report.rejects {
-        *reasons.entry(reject.stage.name()).or_default().entry(reject.reason.name()).or_default() += 1;
+        *reasons.entry(reject.stage).or_default().entry(reject.reason.name()).or_default() += 1;
     }
-    let step = |stage: &'static str, made: String| StageRow {
-        stage,
+    let step = |stage: Stage, made: String| StageRow {
+        stage: stage.name(),
         made,
         left_out: reasons
-            .get(stage)
+            .get(&stage)
             .map_or_else(Vec::new, |of| largest_first(of.iter().map(|(reason, count)| (*reason, *count)).take(ROWS))),
     };
     let samples: u64 = sum(|own| own.samples.values().sum());
     let mut steps = vec![
         step(
-            "chunk",
+            Stage::Chunk,
             format!("{} of {}", counted(report.chunks, "chunk"), counted(metadata.books.len() as u64, "book")),
         ),
-        step("extract", counted(sum(|own| own.scenes), "scene")),
-        step("synthesize", counted(sum(|own| own.characters), "test character")),
+        step(Stage::Extract, counted(sum(|own| own.scenes), "scene")),
+        step(Stage::Synthesize, counted(sum(|own| own.characters), "test character")),
         step(
-            "simulate",
+            Stage::Simulate,
             format!(
                 "{} with {}, {} passed every filter",
                 counted(sum(|own| own.conversations), "conversation"),
@@ -67,9 +68,9 @@ pub(super) fn steps(report: &Report<'_>) -> Vec<StageRow> {
             ),
         ),
     ];
-    if reasons.contains_key("select") {
+    if reasons.contains_key(&Stage::Select) {
         let verdicts = figures.judges.values().map(|agreement| agreement.turns).sum();
-        steps.push(step("select", counted(verdicts, "further verdict")));
+        steps.push(step(Stage::Select, counted(verdicts, "further verdict")));
     }
     if !metadata.roles.is_empty() {
         let sum = |of: fn(&RoleTally) -> u64| metadata.roles.values().map(of).sum::<u64>();
@@ -79,12 +80,12 @@ pub(super) fn steps(report: &Report<'_>) -> Vec<StageRow> {
         let made = format!(
             "{} with {} and {}",
             counted(sum(|tally| tally.roles), "role"),
-            counted(rows("role_specific"), "specific row"),
-            counted(rows("role_general"), "general row")
+            counted(rows(RoleSpecific::CONFIG), "specific row"),
+            counted(rows(RoleGeneral::CONFIG), "general row")
         );
-        steps.push(step("instruct", made));
+        steps.push(step(Stage::Instruct, made));
     }
-    steps.push(step("export", counted(samples, "sample")));
+    steps.push(step(Stage::Export, counted(samples, "sample")));
     steps
 }
 

@@ -65,6 +65,6 @@ pub(super) fn tiles(report: &Report<'_>) -> Vec<SummaryTile> {
 
 /// Returns the parts of the cast that the offline engine fills.
 pub(super) fn offline(metadata: &CardMetadata) -> impl Iterator<Item = String> {
-    let offline = metadata.parts.iter().filter(|part| part.model.starts_with("offline:"));
+    let offline = metadata.parts.iter().filter(|part| part.is_offline());
     offline.map(|part| format!("{} ({})", line(&part.part, NAME), line(&part.model, NAME)))
 }
