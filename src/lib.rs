@@ -8,9 +8,14 @@
 //! - [`text`], [`cells`], [`seed`], [`prompt`], [`event`]: text tools, table cells, seeded randomness, templates, and progress
 //!   events.
 //! - [`llm`]: calls to models, served or offline.
+//! - [`books`]: reads books in all supported formats.
+//! - [`attribution`]: characters and quotations of a book, found by rule.
 //! - [`stages`]: `chunk`, `extract`, `synthesize`, `simulate` with `select`, `instruct`, `export`.
+//! - [`offline`]: answers of the offline engine to the asks of the stages.
 //! - [`store`]: journal, scene pool, Parquet, manifest.
-//! - [`pipeline`]: the pipeline file and its execution.
+//! - [`config`]: the pipeline file and the files that it names.
+//! - [`dataset`]: operations on a finished data set: validate, split, convert, add judges.
+//! - [`pipeline`]: runs the stages.
 //! - [`cli`]: the command line.
 //!
 //! # Invariants

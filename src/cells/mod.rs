@@ -36,7 +36,7 @@ pub enum Cells {
     /// Lists.
     List {
         /// The start of each list in `items`, followed by the end of the last one.
-        ends: Vec<i64>,
+        offsets: Vec<i64>,
         /// Which lists are null; empty if none is.
         nulls: Vec<bool>,
         /// The items of all lists, concatenated.
@@ -106,12 +106,12 @@ impl Cells {
     }
 
     fn lists(list: &ListChunked) -> PolarsResult<Self> {
-        let ends = match list.downcast_iter().next() {
+        let offsets = match list.downcast_iter().next() {
             Some(array) => array.offsets().as_slice().to_vec(),
             None => vec![0],
         };
         let nulls = if list.null_count() > 0 { list.is_null().iter().flatten().collect() } else { Vec::new() };
-        Ok(Self::List { ends, nulls, items: Box::new(Self::read(&list.get_inner())?) })
+        Ok(Self::List { offsets, nulls, items: Box::new(Self::read(&list.get_inner())?) })
     }
 
     /// Returns the value in a row as text that identifies it. Returns `None` for null, lists, structs and types without
@@ -155,9 +155,10 @@ impl Cells {
     /// column.
     #[must_use]
     pub fn list(&self, row: usize) -> std::ops::Range<usize> {
-        let Self::List { ends, .. } = self else { return 0..0 };
-        let end = |at: usize| usize::try_from(ends[at]).expect("offsets into an array in memory are not negative");
-        end(row)..end(row + 1)
+        let Self::List { offsets, .. } = self else { return 0..0 };
+        let offset =
+            |at: usize| usize::try_from(offsets[at]).expect("offsets into an array in memory are not negative");
+        offset(row)..offset(row + 1)
     }
 
     /// Returns the concatenated items of a list column, or the column itself if it has no lists.

@@ -41,8 +41,8 @@ impl From<&RunError> for Exit {
             | RunError::Vetoes(_)
             | RunError::Prompts(_)
             | RunError::Books { .. }
-            | RunError::Unbuilt { .. }
-            | RunError::Divided { .. }
+            | RunError::NoDataset { .. }
+            | RunError::WasSplit { .. }
             | RunError::OtherRun { .. }
             | RunError::Store(
                 StoreError::InUse { .. } | StoreError::Scene { .. } | StoreError::DuplicateScene { .. },

@@ -20,8 +20,8 @@ pub(crate) fn check(document: &Document, problems: &mut Vec<Problem>) -> BTreeSe
     name(document, problems);
     model_names(document, problems);
     let used = cast(document, problems);
-    figures(document, problems);
-    aims(document, problems);
+    counts_and_limits(document, problems);
+    targets(document, problems);
     drawn_books(document, problems);
     characters(document, problems);
     priced(document, &used, problems);
@@ -106,7 +106,7 @@ fn canary(document: &Document, problems: &mut Vec<Problem>) {
 }
 
 /// Lower bounds must not be above their upper bounds.
-fn figures(document: &Document, problems: &mut Vec<Problem>) {
+fn counts_and_limits(document: &Document, problems: &mut Vec<Problem>) {
     let simulate = simulate::Params::default();
     let extract = extract::Params::default();
     let select = select::Params::default();
@@ -139,7 +139,7 @@ fn figures(document: &Document, problems: &mut Vec<Problem>) {
 }
 
 /// If targeted turns are counted, some turns must be targeted.
-fn aims(document: &Document, problems: &mut Vec<Problem>) {
+fn targets(document: &Document, problems: &mut Vec<Problem>) {
     let pointer = "/simulate/target_probability";
     let is_targeted = document.value.pointer("/simulate/balance_on").is_none_or(|count| count == "targeted");
     if is_targeted && document.value.pointer(pointer).and_then(Value::as_f64) == Some(0.0) {
@@ -263,7 +263,7 @@ pub(crate) fn is_served(document: &Document, model: &str) -> bool {
 
 /// The endpoint of a served model, as far as file and environment define it.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Reached {
+pub(crate) struct EndpointSettings {
     /// The URLs up to and including `/v1`.
     pub(crate) base_urls: Vec<String>,
     /// The model's id.
@@ -274,13 +274,13 @@ pub(crate) struct Reached {
 
 /// Resolves the endpoint of a served model; required values that are neither in the file nor in the environment are
 /// problems.
-pub(crate) fn reach(
+pub(crate) fn endpoint_settings(
     document: &Document,
     model: &str,
     needs_endpoint: bool,
     environment: &Environment,
     problems: &mut Vec<Problem>,
-) -> Reached {
+) -> EndpointSettings {
     let entry = child("/models", model);
     let setting = |key: &str| document.strings(&format!("{entry}/{key}")).first().map(|(_, text)| (*text).to_owned());
     let from = |key: &str, variable: &str| setting(key).or_else(|| environment.get(variable).map(str::to_owned));
@@ -288,39 +288,39 @@ pub(crate) fn reach(
         Problem::new(document.key(&entry), format!("`{}` has no `{key}`", dotted(&entry)))
             .expected(format!("`{key}` here, or {variable} in the environment"))
     };
-    let url_place = format!("{entry}/base_url");
+    let url_pointer = format!("{entry}/base_url");
     let mut urls: Vec<(SourceSpan, String)> = document
-        .strings(&url_place)
+        .strings(&url_pointer)
         .into_iter()
         .map(|(pointer, url)| (document.at(&pointer), url.to_owned()))
         .collect();
     if urls.is_empty() {
         urls.extend(environment.get(ServedOptions::BASE_URL_ENV).map(|url| (document.key(&entry), url.to_owned())));
     }
-    let mut reached = Reached {
+    let mut settings = EndpointSettings {
         base_urls: urls.iter().map(|(_, url)| url.clone()).collect(),
         model: from("model", ServedOptions::MODEL_ENV),
         api_key: None,
     };
-    if reached.model.is_none() {
+    if settings.model.is_none() {
         problems.push(lacking("model", ServedOptions::MODEL_ENV));
     }
     if !needs_endpoint {
-        return reached;
+        return settings;
     }
     if urls.is_empty() {
         problems.push(lacking("base_url", ServedOptions::BASE_URL_ENV));
     }
-    let whence = if document.has(&url_place) { "`base_url`" } else { ServedOptions::BASE_URL_ENV };
+    let origin = if document.has(&url_pointer) { "`base_url`" } else { ServedOptions::BASE_URL_ENV };
     for (at, url) in urls {
         if !(url.starts_with("http://") || url.starts_with("https://")) {
-            let problem = Problem::new(at, format!("{whence} is not an HTTP URL"));
+            let problem = Problem::new(at, format!("{origin} is not an HTTP URL"));
             problems.push(problem.expected("a URL such as `http://localhost:8000/v1`"));
         }
     }
     let pointer = format!("{entry}/api_key_env");
     let key = environment.find(&setting("api_key_env").unwrap_or_else(|| ServedOptions::API_KEY_ENV.to_owned()));
-    reached.api_key = key.as_deref().ok().map(str::to_owned);
+    settings.api_key = key.as_deref().ok().map(str::to_owned);
     if let Err(unset) = key
         && (document.has(&pointer) || unset.file.is_some())
     {
@@ -336,5 +336,5 @@ pub(crate) fn reach(
         };
         problems.push(Problem::new(at, message).expected(expected));
     }
-    reached
+    settings
 }

@@ -51,15 +51,3 @@ pub enum PoolAliasesError {
     #[error(transparent)]
     Store(#[from] StoreError),
 }
-
-/// Formats an error and its causes on one line.
-pub(crate) fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        source = cause.source();
-    }
-    text
-}

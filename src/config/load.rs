@@ -39,7 +39,7 @@ impl Endpoints<'_> {
     }
 
     /// Returns whether a key only concerns how to reach a model that is not asked.
-    fn spare(self, pointer: &str) -> bool {
+    fn is_unused(self, pointer: &str) -> bool {
         let mut parts = pointer.strip_prefix("/models/").unwrap_or_default().split('/');
         let (model, key) = (parts.next().unwrap_or_default(), parts.next());
         let model = model.replace("~1", "/").replace("~0", "~");
@@ -173,16 +173,19 @@ pub(crate) fn load_text(
         reader.sources.push((SET.to_owned(), set.clone()));
         document.overlay(reader.sources.len() - 1, set, &mut reader.problems);
     }
-    let unexpanded = reader.expand(&mut document, environment, |pointer| endpoints.spare(pointer));
-    reader.shape::<PipelineFile>(&document, "the pipeline file");
+    let unexpanded = reader.expand(&mut document, environment, |pointer| endpoints.is_unused(pointer));
+    reader.check_schema::<PipelineFile>(&document, "the pipeline file");
 
     let used = if document.complete { checks::check(&document, &mut reader.problems) } else { BTreeSet::new() };
     checks::keys_in_addresses(&document, &unexpanded, &mut reader.problems);
     checks::values_of_headers(&document, &unexpanded, &mut reader.problems);
-    let mut reached = BTreeMap::new();
+    let mut settings = BTreeMap::new();
     for name in used.iter().filter(|name| checks::is_served(&document, name)) {
         let needed = endpoints.are_needed_by(name);
-        reached.insert(name.clone(), checks::reach(&document, name, needed, environment, &mut reader.problems));
+        settings.insert(
+            name.clone(),
+            checks::endpoint_settings(&document, name, needed, environment, &mut reader.problems),
+        );
     }
     let book_paths = reader.books(&document);
     let CharactersOfFiles { all: characters, paths: character_paths, mut notes } = reader.characters(&document);
@@ -203,7 +206,7 @@ pub(crate) fn load_text(
         }
     }
     let Some(mut file) = typed else { return Err(reader.invalid()) };
-    let endpoints = resolve(&mut file, reached);
+    let endpoints = resolve(&mut file, settings);
     // The manifest records the overrides that the data set was made with.
     file.export.vetoes = vetoes.as_ref().map(|vetoes| vetoes.path.display().to_string());
     let effective = effective(&file, unexpanded);
@@ -253,18 +256,21 @@ pub(crate) fn only_pace(set: &str) -> bool {
 }
 
 /// Writes the models' ids into the file, since the data set depends on them. Addresses and keys stay in the endpoints.
-fn resolve(file: &mut PipelineFile, reached: BTreeMap<String, checks::Reached>) -> BTreeMap<String, Endpoint> {
+fn resolve(
+    file: &mut PipelineFile,
+    settings: BTreeMap<String, checks::EndpointSettings>,
+) -> BTreeMap<String, Endpoint> {
     let mut endpoints = BTreeMap::new();
-    for (name, reached) in reached {
+    for (name, settings) in settings {
         let Some(ModelEntry::OpenAi(served)) = file.models.get_mut(&name) else { continue };
-        let model = reached.model.unwrap_or_default();
+        let model = settings.model.unwrap_or_default();
         served.model = Some(model.clone());
         // A replay opens no connection. The reserved `.invalid` domain makes sure that one would fail.
         let mut endpoint = Endpoint::new("http://replay.invalid/v1", model);
-        if !reached.base_urls.is_empty() {
-            endpoint.base_urls = reached.base_urls;
+        if !settings.base_urls.is_empty() {
+            endpoint.base_urls = settings.base_urls;
         }
-        endpoint.api_key = reached.api_key.map(Secret::new);
+        endpoint.api_key = settings.api_key.map(Secret::new);
         // From here on header values are secrets. The file keeps the names, so that it can be written out again.
         let headers = served.headers.iter_mut();
         endpoint.headers = headers.map(|(name, value)| (name.clone(), Secret::new(std::mem::take(value)))).collect();
@@ -302,21 +308,21 @@ mod tests {
     use super::*;
 
     /// A folder with a book in each language, a character and a pipeline file that uses them.
-    struct Session(tempfile::TempDir);
+    struct Project(tempfile::TempDir);
 
     const MODELS: &str = "[models.reader]\nprovider = 'offline'\n[models.'作者']\nprovider = 'openai'\nmodel = 'm'\n";
     const CAST: &str = "[cast]\nextractor = 'reader'\nsynthesizers = ['reader']\ndirector = 'reader'\nscene = 'reader'\n\
                         sources = ['作者']\nbase = { en = 'reader', zh = '作者' }\njudge = 'reader'\n";
 
-    impl Session {
+    impl Project {
         fn new() -> Self {
-            let session = Self(tempfile::tempdir().unwrap());
-            session.write("books/红楼梦.txt", "话说");
-            session.write("books/plain.txt", "Once");
-            session.write("books/README.md", "no book");
+            let project = Self(tempfile::tempdir().unwrap());
+            project.write("books/红楼梦.txt", "话说");
+            project.write("books/plain.txt", "Once");
+            project.write("books/README.md", "no book");
             let profile = "[[profile]]\nkey = '性格'\nvalue = '倔'\nvisibility = 'public'\n";
-            session.write("who/xue.toml", &format!("name = '薛嵩'\nlanguage = 'zh'\nbook = 'wan_shou_si'\n{profile}"));
-            session
+            project.write("who/xue.toml", &format!("name = '薛嵩'\nlanguage = 'zh'\nbook = 'wan_shou_si'\n{profile}"));
+            project
         }
 
         fn write(&self, name: &str, text: &str) {
@@ -367,8 +373,8 @@ mod tests {
 
     #[test]
     fn a_complete_file_is_loaded() {
-        let session = Session::new();
-        let loaded = session.load(&pipeline_text(), &["simulate.tau=3", "seed=9"], Endpoints::Needed).unwrap();
+        let project = Project::new();
+        let loaded = project.load(&pipeline_text(), &["simulate.tau=3", "seed=9"], Endpoints::Needed).unwrap();
         let names: Vec<_> =
             loaded.book_paths.iter().map(|book| book.path.file_name().unwrap().to_str().unwrap()).collect();
         assert_eq!(names, ["plain.txt", "红楼梦.txt"]);
@@ -385,25 +391,25 @@ mod tests {
 
     #[test]
     fn the_effective_file_is_a_valid_pipeline_file_without_secrets() {
-        let session = Session::new();
-        let loaded = session.load(&pipeline_text(), &["simulate.tau=3"], Endpoints::Needed).unwrap();
+        let project = Project::new();
+        let loaded = project.load(&pipeline_text(), &["simulate.tau=3"], Endpoints::Needed).unwrap();
         let printed = format!("{loaded:?}");
         assert!(!printed.contains("sk-very-secret"), "{printed}");
         let effective = &loaded.effective;
         assert!(!effective.contains("sk-very-secret") && !effective.contains("localhost"), "{effective}");
         assert!(effective.contains("$HERE/books/*.txt"), "{effective}");
-        assert!(!effective.contains(session.0.path().to_str().unwrap()), "{effective}");
-        let again = session.load(effective, &[], Endpoints::Needed).unwrap();
+        assert!(!effective.contains(project.0.path().to_str().unwrap()), "{effective}");
+        let again = project.load(effective, &[], Endpoints::Needed).unwrap();
         assert_eq!(again.file, loaded.file);
         assert_eq!(&again.effective, effective);
     }
 
     #[test]
     fn addresses_limits_and_headers_reach_the_endpoint_and_values_stay_out_of_the_file() {
-        let session = Session::new();
+        let project = Project::new();
         let entry = "model = 'm'\nbase_url = ['http://a/v1', 'http://b/v1']\nrequests_per_minute = 60\ntokens_per_minute = 9000\n\
                      context_window = 8192\nconnect_timeout_s = 3\nheaders = { X-Team = '$OPENAI_API_KEY' }";
-        let loaded = session.load(&pipeline_text().replace("model = 'm'", entry), &[], Endpoints::Needed).unwrap();
+        let loaded = project.load(&pipeline_text().replace("model = 'm'", entry), &[], Endpoints::Needed).unwrap();
         let endpoint = &loaded.endpoints["作者"];
         assert_eq!(endpoint.base_urls, ["http://a/v1", "http://b/v1"]);
         let options = &endpoint.options;
@@ -414,26 +420,26 @@ mod tests {
         let printed = format!("{loaded:?}{}", loaded.effective);
         assert!(!printed.contains("sk-very-secret"), "{printed}");
         assert!(loaded.effective.contains("X-Team = \"$OPENAI_API_KEY\""), "{}", loaded.effective);
-        let again = session.load(&loaded.effective, &[], Endpoints::Needed).unwrap();
+        let again = project.load(&loaded.effective, &[], Endpoints::Needed).unwrap();
         assert_eq!((&again.endpoints["作者"].headers, &again.effective), (&endpoint.headers, &loaded.effective));
         let literal = entry.replace("$OPENAI_API_KEY", "sesame-7");
-        let problems = session.problems(&pipeline_text().replace("model = 'm'", &literal), &[]);
+        let problems = project.problems(&pipeline_text().replace("model = 'm'", &literal), &[]);
         assert!(problems.len() == 1 && problems[0].contains("contains a literal value"), "{problems:?}");
         let ftp = entry.replace("http://b/v1", "ftp://b/v1");
-        let problems = session.problems(&pipeline_text().replace("model = 'm'", &ftp), &[]);
+        let problems = project.problems(&pipeline_text().replace("model = 'm'", &ftp), &[]);
         assert!(problems.len() == 1 && problems[0].contains("not an HTTP URL"), "{problems:?}");
     }
 
     #[test]
     fn a_key_is_read_from_the_file_that_a_variable_names() {
-        let session = Session::new();
+        let project = Project::new();
         let text = pipeline_text()
             .replace("model = 'm'", "model = 'm'\napi_key_env = 'TEAM_KEY'\nheaders = { X-T = '$TEAM_KEY' }");
-        let problems = session.problems(&text, &[]);
+        let problems = project.problems(&text, &[]);
         assert!(problems.iter().all(|problem| problem.contains("the file that TEAM_KEY_FILE names cannot be read")));
         assert_eq!(problems.len(), 2, "the key and the header: {problems:?}");
-        session.write("team.key", "sk-very-secret\n");
-        let loaded = session.load(&text, &[], Endpoints::Needed).unwrap();
+        project.write("team.key", "sk-very-secret\n");
+        let loaded = project.load(&text, &[], Endpoints::Needed).unwrap();
         let secret = Secret::new("sk-very-secret");
         let endpoint = &loaded.endpoints["作者"];
         assert_eq!((endpoint.api_key.as_ref(), &endpoint.headers[0].1), (Some(&secret), &secret));
@@ -444,34 +450,34 @@ mod tests {
     #[test]
     fn a_language_may_have_no_sources() {
         let text = pipeline_text().replace("sources = ['作者']", "sources = { en = ['作者'], zh = [] }");
-        let loaded = Session::new().load(&text, &[], Endpoints::Needed).unwrap();
+        let loaded = Project::new().load(&text, &[], Endpoints::Needed).unwrap();
         assert!(loaded.file.cast.sources.get(Language::Zh).is_empty());
         assert_eq!(loaded.file.cast.sources.get(Language::En), ["作者"]);
     }
 
     #[test]
     fn a_replay_needs_no_endpoint() {
-        let session = Session::new();
+        let project = Project::new();
         let text = pipeline_text().replace("model = 'm'", "model = 'm'\napi_key_env = 'NOT_SET'");
-        assert!(session.load(&text, &[], Endpoints::Needed).is_err());
-        let loaded = session.load(&text, &[], Endpoints::Unneeded).unwrap();
+        assert!(project.load(&text, &[], Endpoints::Needed).is_err());
+        let loaded = project.load(&text, &[], Endpoints::Unneeded).unwrap();
         assert_eq!(loaded.endpoints["作者"].model, "m");
     }
 
     #[test]
     fn unused_models_need_no_key_or_header() {
-        let session = Session::new();
+        let project = Project::new();
         let unset =
             "model = 'm'\napi_key_env = 'NOT_SET'\nbase_url = 'http://$NOWHERE/v1'\nheaders = { X-T = '$NOT_SET' }";
         let text = pipeline_text().replace("model = 'm'", unset);
         let text =
             text.replace("[cast]", "[models.'法官']\nprovider = 'openai'\nmodel = 'j'\n[cast]\njudges = ['法官']");
         let asked = ["法官".to_owned()];
-        let loaded = session.load(&text, &[], Endpoints::NeededBy(&asked)).unwrap();
+        let loaded = project.load(&text, &[], Endpoints::NeededBy(&asked)).unwrap();
         assert!(loaded.endpoints["法官"].api_key.is_some() && loaded.endpoints["作者"].api_key.is_none());
         assert!(loaded.effective.contains("$NOWHERE") && loaded.effective.contains("$NOT_SET"), "{}", loaded.effective);
         let asked = ["作者".to_owned()];
-        let count = match session.load(&text, &[], Endpoints::NeededBy(&asked)) {
+        let count = match project.load(&text, &[], Endpoints::NeededBy(&asked)) {
             Err(PipelineError::Invalid { problems, .. }) => problems.len(),
             other => panic!("{other:?}"),
         };
@@ -480,7 +486,7 @@ mod tests {
 
     #[test]
     fn a_key_in_the_file_is_an_error_that_does_not_show_it() {
-        let session = Session::new();
+        let project = Project::new();
         for (entry, sets, expected) in [
             ("model = 'm'\nbase_url = 'http://me:sesame-7@h/v1'", "", "contains a key"),
             ("model = 'm'\nbase_url = 'http://h/v1?key=sesame-7'", "", "contains a key"),
@@ -492,12 +498,12 @@ mod tests {
         ] {
             let sets: &[&str] = if sets.is_empty() { &[] } else { &[sets] };
             let error =
-                session.load(&pipeline_text().replace("model = 'm'", entry), sets, Endpoints::Needed).unwrap_err();
+                project.load(&pipeline_text().replace("model = 'm'", entry), sets, Endpoints::Needed).unwrap_err();
             let printed = format!("{error:?}");
             assert!(printed.contains(expected) && !printed.contains("sesame"), "{entry}: {printed}");
         }
         let text = pipeline_text().replace("model = 'm'", "model = 'm'\nbase_url = '$OPENAI_BASE_URL'");
-        assert!(session.load(&text, &[], Endpoints::Needed).is_ok());
+        assert!(project.load(&text, &[], Endpoints::Needed).is_ok());
     }
 
     #[test]
@@ -513,16 +519,16 @@ mod tests {
             ("who/mara.toml", format!("name = 'Mara'\nlanguage = 'en'\nbook = 'plain' # {key}\n{profile}"), 1),
             ("vetoes.toml", format!("[[veto]]\nid = 'a/b/0#1' # {key}\nreason = '答非所问'\n"), 2),
         ] {
-            let session = Session::new();
+            let project = Project::new();
             let (text, sets) = match file {
                 "mine.toml" => (text, vec![]),
                 "--set" => (text, vec![title.as_str()]),
                 _ => {
-                    session.write(file, &text);
+                    project.write(file, &text);
                     (pipeline_text(), vec![])
                 }
             };
-            let problems = session.problems(&text, &sets);
+            let problems = project.problems(&text, &sets);
             assert_eq!(problems.len(), 1, "{file}: {problems:?}");
             assert!(
                 problems[0].starts_with(&format!("{source}|"))
@@ -530,17 +536,17 @@ mod tests {
                     && problems[0].contains("a variable such as"),
                 "{problems:?}"
             );
-            let printed = format!("{:?}", session.load(&text, &sets, Endpoints::Needed).unwrap_err());
+            let printed = format!("{:?}", project.load(&text, &sets, Endpoints::Needed).unwrap_err());
             assert!(!printed.contains(&key), "{file}: {printed}");
         }
     }
 
     #[test]
     fn a_file_of_another_kind_is_one_error() {
-        let session = Session::new();
-        let problems = session.problems("# A title\n\nSome *prose*, and [a link](of.md).\n\n| a | b |\n", &[]);
+        let project = Project::new();
+        let problems = project.problems("# A title\n\nSome *prose*, and [a link](of.md).\n\n| a | b |\n", &[]);
         assert!(problems.len() == 1 && problems[0].contains("not a pipeline file"), "{problems:?}");
-        let path = session.0.path().join("gbk.toml");
+        let path = project.0.path().join("gbk.toml");
         std::fs::write(&path, b"name = 'mine'\n# \xba\xec\n").unwrap();
         let error = load(&path, &[], &Environment::default(), Endpoints::Needed).unwrap_err();
         let found = error.findings();
@@ -551,16 +557,16 @@ mod tests {
 
     #[test]
     fn a_canary_is_one_that_the_card_can_show() {
-        let session = Session::new();
+        let project = Project::new();
         for canary in ["a`b-0000-1111", "two\\nlines-0000", " 金丝雀-0000-1111"] {
-            let problems = session.problems(&format!("{}[export]\ncanary = \"{canary}\"\n", pipeline_text()), &[]);
+            let problems = project.problems(&format!("{}[export]\ncanary = \"{canary}\"\n", pipeline_text()), &[]);
             assert!(
                 problems.len() == 1 && problems[0].contains("single line without backticks"),
                 "{canary}: {problems:?}"
             );
         }
         assert_eq!(
-            session.problems(&format!("{}[export]\ncanary = '金丝雀-0000-1111'\n", pipeline_text()), &[]),
+            project.problems(&format!("{}[export]\ncanary = '金丝雀-0000-1111'\n", pipeline_text()), &[]),
             [""; 0]
         );
     }
@@ -581,11 +587,11 @@ mod tests {
 
     #[test]
     fn every_problem_has_its_position() {
-        let session = Session::new();
+        let project = Project::new();
         let check = |change: (&str, &str), expected: &[&str]| {
             let text = pipeline_text().replacen(change.0, change.1, 1);
             assert_ne!(text, pipeline_text(), "{change:?}");
-            assert_eq!(session.problems(&text, &[]), expected, "{change:?}");
+            assert_eq!(project.problems(&text, &[]), expected, "{change:?}");
         };
         check(("[books]", "sed = 7\n[books]"), &[r#"0|sed|unknown key `sed` in the pipeline file|None|Some("seed")"#]);
         check(
@@ -736,8 +742,8 @@ mod tests {
 
     #[test]
     fn problems_of_a_set_point_into_it() {
-        let session = Session::new();
-        let problems = session.problems(
+        let project = Project::new();
+        let problems = project.problems(
             &pipeline_text(),
             &["cast.judge='raeder'", "simulate.tua=3", "cast.base=reader", "simulate.tau=0"],
         );
@@ -752,13 +758,13 @@ mod tests {
 
     #[test]
     fn a_syntax_error_neither_hides_nor_causes_other_problems() {
-        let session = Session::new();
+        let project = Project::new();
         let text = pipeline_text().replacen("judge = 'reader'", "judge = \nseed = 1", 1).replacen(
             "established",
             "establish",
             1,
         );
-        let problems = session.problems(&text, &[]);
+        let problems = project.problems(&text, &[]);
         let messages: Vec<&str> = problems.iter().filter_map(|line| line.split('|').nth(2)).collect();
         let (unknown, establish) = ("unknown key `seed` in `cast`", "unknown key `establish` in `synthesize`");
         assert_eq!(messages.len(), 3, "{problems:?}");
@@ -768,11 +774,11 @@ mod tests {
 
     #[test]
     fn character_files_are_checked_like_the_pipeline_file() {
-        let session = Session::new();
+        let project = Project::new();
         let attribute = r#"{"key": "k", "value": "v", "visibility": "publik"}"#;
         let json = format!(r#"{{"name": "薛嵩", "langauge": "zh", "profile": [{attribute}]}}"#);
-        session.write("who/zz.json", &json);
-        let problems = session.problems(&pipeline_text(), &[]);
+        project.write("who/zz.json", &json);
+        let problems = project.problems(&pipeline_text(), &[]);
         let expected = [
             format!(r#"2|{json}|the character file is missing the key `language`|Some("`\"en\"` or `\"zh\"`")|None"#)
                 .replace(&format!("2|{json}|"), "2||"),
@@ -787,26 +793,26 @@ mod tests {
 
     #[test]
     fn an_entry_with_chapters_takes_precedence() {
-        let session = Session::new();
+        let project = Project::new();
         let entry =
             "{ path = '$HERE/books/红楼梦.txt', chapters = '1-3, 7', license = 'public domain', source = '甲戌本' }, ";
         let text = pipeline_text().replace("paths = [", &format!("paths = [{entry}"));
-        let loaded = session.load(&text, &[], Endpoints::Needed).unwrap();
+        let loaded = project.load(&text, &[], Endpoints::Needed).unwrap();
         let chosen: Vec<Option<String>> =
             loaded.book_paths.iter().map(|book| book.chapters.as_ref().map(ToString::to_string)).collect();
         assert_eq!(chosen, [None, Some("1-3, 7".to_owned())]);
         let licenses = loaded.book_paths.iter().map(|book| (book.license.as_deref(), book.source.as_deref()));
         assert_eq!(licenses.collect::<Vec<_>>(), [(None, None), (Some("public domain"), Some("甲戌本"))]);
         assert!(loaded.effective.contains("chapters = \"1-3, 7\""), "{}", loaded.effective);
-        let again = session.load(&loaded.effective, &[], Endpoints::Needed).unwrap();
+        let again = project.load(&loaded.effective, &[], Endpoints::Needed).unwrap();
         assert_eq!(again.book_paths, loaded.book_paths);
     }
 
     #[test]
     fn an_invalid_chapter_selection_is_reported_at_its_position() {
-        let session = Session::new();
+        let project = Project::new();
         let problems =
-            |entry: &str| session.problems(&pipeline_text().replace("paths = [", &format!("paths = [{entry}, ")), &[]);
+            |entry: &str| project.problems(&pipeline_text().replace("paths = [", &format!("paths = [{entry}, ")), &[]);
         let expected = "Some(\"positions of chapters, such as `1-12` or `1-3, 7, 20-`\")";
         assert_eq!(
             problems("{ path = '$HERE/books/plain.txt', chapters = '9-3' }"),
@@ -833,9 +839,9 @@ mod tests {
 
     #[test]
     fn two_files_with_the_same_slug_are_an_error() {
-        let session = Session::new();
-        session.write("books/plain.md", "Twice");
-        let problems = session.problems(&pipeline_text(), &[]);
+        let project = Project::new();
+        project.write("books/plain.md", "Twice");
+        let problems = project.problems(&pipeline_text(), &[]);
         assert_eq!(problems.len(), 1, "{problems:?}");
         assert!(problems[0].contains("would both have the book slug `plain`"), "{problems:?}");
     }

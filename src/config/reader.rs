@@ -28,7 +28,7 @@ impl Reader {
         &mut self,
         document: &mut Document,
         environment: &Environment,
-        spare: impl Fn(&str) -> bool,
+        is_unused: impl Fn(&str) -> bool,
     ) -> BTreeMap<String, String> {
         let mut strings = Vec::new();
         collect_strings("", &document.value, &mut strings);
@@ -52,7 +52,7 @@ impl Reader {
                     continue;
                 }
                 // Stays unexpanded, since it is not used.
-                Err(_) if spare(&pointer) => {
+                Err(_) if is_unused(&pointer) => {
                     unexpanded.insert(pointer, text);
                     continue;
                 }
@@ -70,7 +70,7 @@ impl Reader {
     }
 
     /// Validates a document against its type's schema. Problems caused by syntax errors are left out.
-    pub(crate) fn shape<T: schemars::JsonSchema>(&mut self, document: &Document, subject: &str) {
+    pub(crate) fn check_schema<T: schemars::JsonSchema>(&mut self, document: &Document, subject: &str) {
         let broken: Vec<SourceSpan> = self
             .problems
             .iter()

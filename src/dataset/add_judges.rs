@@ -83,7 +83,7 @@ pub fn add_judges(asked: &AddJudges<'_>, environment: &Environment) -> Result<Ru
             _ => {}
         }
     }
-    all.push(format!("cast.judges={}", panel(&table, judges)));
+    all.push(format!("cast.judges={}", judges_value(&table, judges)));
     all.extend(asked.sets.iter().cloned());
     let endpoints = if asked.is_asked { Endpoints::NeededBy(judges) } else { Endpoints::Unneeded };
     let name = from.join("manifest.json");
@@ -162,7 +162,7 @@ fn is_pace(set: &str) -> bool {
 }
 
 /// Returns the additional judges of a cast with further ones appended, each once.
-fn panel(table: &Table, judges: &[String]) -> Value {
+fn judges_value(table: &Table, judges: &[String]) -> Value {
     let known = table.get("cast").and_then(|cast| cast.get("judges"));
     let with = |known: Option<&Value>| {
         let mut all: Vec<Value> = known.and_then(Value::as_array).cloned().unwrap_or_default();
@@ -190,13 +190,13 @@ mod tests {
 
     #[test]
     fn judges_are_added_once() {
-        let panel = |cast: &str, judges: &[&str]| {
+        let judges_value = |cast: &str, judges: &[&str]| {
             let table: Table = toml::from_str(&format!("[cast]\n{cast}\n")).expect("TOML");
-            panel(&table, &judges.iter().map(|judge| (*judge).to_owned()).collect::<Vec<_>>()).to_string()
+            judges_value(&table, &judges.iter().map(|judge| (*judge).to_owned()).collect::<Vec<_>>()).to_string()
         };
-        assert_eq!(panel("", &["甲", "b", "甲"]), r#"["甲", "b"]"#);
-        assert_eq!(panel("judges = ['a']", &["a", "b"]), r#"["a", "b"]"#);
-        assert_eq!(panel("judges = { en = ['a'], zh = [] }", &["b"]), r#"{ en = ["a", "b"], zh = ["b"] }"#);
+        assert_eq!(judges_value("", &["甲", "b", "甲"]), r#"["甲", "b"]"#);
+        assert_eq!(judges_value("judges = ['a']", &["a", "b"]), r#"["a", "b"]"#);
+        assert_eq!(judges_value("judges = { en = ['a'], zh = [] }", &["b"]), r#"{ en = ["a", "b"], zh = ["b"] }"#);
     }
 
     #[test]
@@ -231,14 +231,14 @@ mod tests {
     #[test]
     fn a_folder_without_a_run_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
-        let rejudged = |run: &Path| {
+        let select_error = |run: &Path| {
             let judges = &["a".to_owned()];
             let asked = AddJudges { run, out: None, judges, sets: &[], limit: None, is_asked: false };
             add_judges(&asked, &Environment::default()).unwrap_err()
         };
         // The status of a run without a data set must not be taken for one.
         std::fs::write(folder.path().join("status.json"), "{}").unwrap();
-        assert!(matches!(rejudged(folder.path()), DatasetError::NoDataset { .. }));
-        assert!(rejudged(&folder.path().join("no.toml")).to_string().contains("no.toml"));
+        assert!(matches!(select_error(folder.path()), DatasetError::NoDataset { .. }));
+        assert!(select_error(&folder.path().join("no.toml")).to_string().contains("no.toml"));
     }
 }

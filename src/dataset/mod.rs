@@ -18,7 +18,7 @@ pub use convert::{
 };
 pub use diff::{Change, Changes, CountChange, RowChanges, changes};
 pub use error::DatasetError;
-pub use pool::{AdditionError, PoolCheck, check_pool, own_scenes, pool_path};
+pub use pool::{AdditionError, PoolCheck, check_pool, pool_path, read_custom_scenes};
 pub use rejects_diff::RejectChanges;
 pub use split::{SplitError, SplitOptions, SplitOutcome, split_dataset};
 pub use validate::{Audit, AuditFinding, Remedy, audit};

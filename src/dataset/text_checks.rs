@@ -68,8 +68,8 @@ fn private_values(scene: &Scene, faults: &mut Vec<SceneFault>) {
     }
 }
 
-/// Calls `see` with every text of a scene and its JSON Pointer.
-fn each_text(scene: &Scene, see: &mut impl FnMut(std::fmt::Arguments<'_>, &str)) {
+/// Calls `visit` with every text of a scene and its JSON Pointer.
+fn each_text(scene: &Scene, visit: &mut impl FnMut(std::fmt::Arguments<'_>, &str)) {
     for (name, text) in [
         ("id", scene.id.as_str()),
         ("book", &scene.book),
@@ -78,32 +78,32 @@ fn each_text(scene: &Scene, see: &mut impl FnMut(std::fmt::Arguments<'_>, &str))
         ("worldview", &scene.worldview),
         ("situation", &scene.situation),
     ] {
-        see(format_args!("/{name}"), text);
+        visit(format_args!("/{name}"), text);
     }
     for (at, wish) in scene.motivations.iter().enumerate() {
-        see(format_args!("/motivations/{at}/character"), &wish.character);
-        see(format_args!("/motivations/{at}/motivation"), &wish.motivation);
+        visit(format_args!("/motivations/{at}/character"), &wish.character);
+        visit(format_args!("/motivations/{at}/motivation"), &wish.motivation);
     }
     for (at, member) in scene.characters.iter().enumerate() {
-        see(format_args!("/characters/{at}/name"), &member.name);
+        visit(format_args!("/characters/{at}/name"), &member.name);
         for (entry, alias) in member.aliases.iter().enumerate() {
-            see(format_args!("/characters/{at}/aliases/{entry}"), alias);
+            visit(format_args!("/characters/{at}/aliases/{entry}"), alias);
         }
         for (entry, attribute) in member.profile.iter().enumerate() {
-            see(format_args!("/characters/{at}/profile/{entry}/key"), &attribute.key);
-            see(format_args!("/characters/{at}/profile/{entry}/value"), &attribute.value);
+            visit(format_args!("/characters/{at}/profile/{entry}/key"), &attribute.key);
+            visit(format_args!("/characters/{at}/profile/{entry}/value"), &attribute.value);
         }
     }
     for (at, line) in scene.dialogue.iter().enumerate() {
-        see(format_args!("/dialogue/{at}/speaker"), &line.speaker);
+        visit(format_args!("/dialogue/{at}/speaker"), &line.speaker);
         for (part, text) in [("thought", &line.thought), ("action", &line.action), ("speech", &line.speech)] {
             if let Some(text) = text {
-                see(format_args!("/dialogue/{at}/{part}"), text);
+                visit(format_args!("/dialogue/{at}/{part}"), text);
             }
         }
     }
     if let Some(model) = &scene.model {
-        see(format_args!("/model"), model);
+        visit(format_args!("/model"), model);
     }
 }
 

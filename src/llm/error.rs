@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::record::JournalError;
+use super::usage::ReachedLimit;
 use crate::prompt::PromptError;
 use crate::schema::RejectReason;
 
@@ -160,7 +161,7 @@ pub enum AskError {
     },
     /// A limit of `[budget]` was reached. Ends the run.
     #[error("budget reached: {0}")]
-    Budget(String),
+    Budget(ReachedLimit),
     /// The run was asked to stop. Ends the run.
     #[error("interrupted")]
     Interrupted,
@@ -220,4 +221,16 @@ impl AskError {
             Self::Journal(_) => RejectReason::Journal,
         }
     }
+}
+
+/// Formats an error and its causes on one line.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    text
 }

@@ -30,8 +30,9 @@ pub use record::{Answered, Journal, JournalError, Record, Reply, Request};
 pub use secret::Secret;
 pub use session::Session;
 pub use tokens::{Tokenizer, estimate_tokens};
-pub use usage::{Account, Budget, Price, Totals, Usage, UsageTracker, part};
+pub use usage::{Account, Budget, Price, ReachedLimit, Totals, Usage, UsageTracker, part};
 
+pub(crate) use error::chain;
 pub(crate) use tokens::Estimate;
 
 #[cfg(test)]

@@ -44,8 +44,8 @@ pub struct Offline<'a> {
     pub rng: ChaCha8Rng,
 }
 
-/// How the offline engine answers an ask: in this process, from the input record and a seeded generator alone. Implemented in
-/// the room `offline`, so that a stage knows what is asked and nothing of how it is answered.
+/// The offline engine's answer to an ask, computed from the input record and a seeded generator. The implementations are
+/// in [`crate::offline`], so that the stages do not depend on them.
 pub trait OfflineAnswer: Ask {
     /// Returns the answer. It passes [`Ask::check`] and fits the schema.
     fn answer_offline(&self, offline: &mut Offline<'_>) -> Self::Answer;

@@ -100,10 +100,10 @@ impl From<&Record> for Answered {
 
 /// Error of a journal. Always ends the run: an answer that cannot be stored must not be used.
 #[derive(Debug, thiserror::Error)]
-#[error("{what}")]
+#[error("{message}")]
 pub struct JournalError {
     /// The failed operation, with the path.
-    pub what: String,
+    pub message: String,
     /// Cause.
     #[source]
     pub source: std::io::Error,

@@ -1,13 +1,13 @@
 //! The books of a run. Each is read twice: once to list it and count its chunks, and again when it is extracted, so
 //! that memory does not grow with the number of books.
 
-use crate::books;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::BufReader;
 use std::sync::Arc;
 
 use super::error::RunError;
+use crate::books;
 use crate::config::BookError;
 use crate::config::referenced::aliases;
 use crate::config::{BookPath, open_books};
@@ -26,7 +26,7 @@ pub(super) struct BookSource {
 
 /// A book that was listed; its text is not kept.
 #[derive(Debug)]
-pub(super) struct Listed {
+pub(super) struct ListedBook {
     /// The book's metadata, without text.
     pub(super) book: Book,
     /// Number of chunks, within the limit.
@@ -60,7 +60,7 @@ impl BookSource {
     }
 
     /// Lists the books of a file, each with what is skipped in it. An unreadable book does not affect the others.
-    pub(super) fn list(&self, file: usize) -> Vec<Result<(Listed, Vec<Reject>), BookError>> {
+    pub(super) fn list(&self, file: usize) -> Vec<Result<(ListedBook, Vec<Reject>), BookError>> {
         let books = match self.open(file) {
             Ok(books) => books,
             Err(error) => return vec![Err(error)],
@@ -68,7 +68,7 @@ impl BookSource {
         let list = |(position, book): (usize, Result<Book, books::ReadError>)| {
             let (ReadBook { book, chunks, .. }, rejects) = self.cut(file, book?)?;
             let book = Book { text: String::new(), marked_headings: Vec::new(), boilerplate: Vec::new(), ..book };
-            Ok((Listed { book, chunks: chunks.len() as u64, at: (file, position) }, rejects))
+            Ok((ListedBook { book, chunks: chunks.len() as u64, at: (file, position) }, rejects))
         };
         books.enumerate().map(list).collect()
     }
@@ -79,8 +79,8 @@ impl BookSource {
 
     fn cut(&self, file: usize, mut book: Book) -> Result<(ReadBook, Vec<Reject>), BookError> {
         let chapters = chunk::chapters(&book);
-        if let Some(choice) = &self.files[file].chapters {
-            choice.apply(&mut book, &chapters)?;
+        if let Some(filter) = &self.files[file].chapters {
+            filter.apply(&mut book, &chapters)?;
         }
         let (mut chunks, mut rejects) = chunk::chunk(&book, &chapters, &self.params);
         if chunks.is_empty() {
@@ -107,7 +107,7 @@ impl Rereader {
     }
 
     /// Reads a book again. Fails if it has changed.
-    pub(super) fn read(&mut self, listed: &Listed) -> Result<ReadBook, BookError> {
+    pub(super) fn read(&mut self, listed: &ListedBook) -> Result<ReadBook, BookError> {
         let (file, position) = listed.at;
         let (mut next, mut books) = match self.open.take() {
             Some((open, next, books)) if open == file && next <= position => (next, books),
@@ -129,20 +129,20 @@ impl Rereader {
     }
 }
 
-/// Facts about a book, by language of its chunks.
-pub(super) type Facts = BTreeMap<Language, extract::BookIndex>;
+/// The indexes of a book, by language of its chunks.
+pub(super) type BookIndexes = BTreeMap<Language, extract::BookIndex>;
 
 /// Attributes a book by rule in each language of its chunks, using its aliases file if that was edited by hand. Moves
-/// the text from the book into the facts. Also returns a note about the aliases file, if any.
-pub(super) fn facts(read: &mut ReadBook, pool: &Pool) -> Result<(Facts, Option<String>), RunError> {
+/// the text from the book into the indexes. Also returns a note about the aliases file, if any.
+pub(super) fn index_book(read: &mut ReadBook, pool: &Pool) -> Result<(BookIndexes, Option<String>), RunError> {
     let text: Arc<str> = Arc::from(std::mem::take(&mut read.book.text));
     let languages: BTreeSet<Language> = read.chunks.iter().map(|chunk| chunk.language).collect();
-    let (readings, note) = aliases::read_book(pool, &read.book, &text, &languages)?;
-    let facts = readings.into_iter().map(|(language, attribution)| {
+    let (attributions, note) = aliases::read_book(pool, &read.book, &text, &languages)?;
+    let indexes = attributions.into_iter().map(|(language, attribution)| {
         (language, extract::BookIndex::new(&read.book, language, Arc::clone(&text), attribution))
     });
-    let facts = facts.collect();
-    Ok((facts, note))
+    let indexes = indexes.collect();
+    Ok((indexes, note))
 }
 
 #[cfg(test)]
@@ -156,7 +156,7 @@ mod tests {
         Arc::new(BookSource::new(names.iter().map(file).collect(), chunk::Params::default(), None))
     }
 
-    fn listed(book_source: &BookSource) -> Vec<Listed> {
+    fn listed(book_source: &BookSource) -> Vec<ListedBook> {
         let files = (0..book_source.files()).flat_map(|file| book_source.list(file));
         files.filter_map(Result::ok).map(|(listed, _)| listed).collect()
     }
@@ -172,7 +172,7 @@ mod tests {
         let listed = listed(&book_source);
         assert!(listed.iter().all(|listed| listed.book.text.is_empty()));
         let mut rereader = Rereader::new(Arc::clone(&book_source));
-        let mut read = |listed: &Listed| rereader.read(listed).map(|read| read.chunks[0].text.clone());
+        let mut read = |listed: &ListedBook| rereader.read(listed).map(|read| read.chunks[0].text.clone());
         let texts: Vec<String> = listed.iter().map(|listed| read(listed).unwrap()).collect();
         assert_eq!(texts, ["It rained.", "河上无风。", "Chapter 1\n\nMud.\n\nChapter 2\n\nSun.\n"]);
         assert_eq!(read(&listed[0]).unwrap(), texts[0], "in any order");
@@ -194,13 +194,13 @@ mod tests {
         let book_source = book_source(folder.path(), &["mixed.txt"], None);
         let mut read = Rereader::new(Arc::clone(&book_source)).read(&listed(&book_source)[0]).unwrap();
         let pool = Pool::open(folder.path()).unwrap();
-        let (facts, note) = facts(&mut read, &pool).unwrap();
-        assert_eq!(facts.into_keys().collect::<Vec<_>>(), [Language::En, Language::Zh]);
+        let (indexes, note) = index_book(&mut read, &pool).unwrap();
+        assert_eq!(indexes.into_keys().collect::<Vec<_>>(), [Language::En, Language::Zh]);
         assert_eq!(note, None);
         // Errors in an edited aliases file are reported before any model is asked.
         std::fs::write(pool.aliases_path("mixed"), "[[person]]\nname = 7\n").unwrap();
         let mut read = Rereader::new(Arc::clone(&book_source)).read(&listed(&book_source)[0]).unwrap();
-        assert!(matches!(super::facts(&mut read, &pool), Err(RunError::Aliases(_))));
+        assert!(matches!(super::index_book(&mut read, &pool), Err(RunError::Aliases(_))));
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub enum RunError {
     Prompts(#[from] PromptError),
     /// Verdicts were to be added to a run that has no data set.
     #[error("`{}` has no data set to add verdicts to", run.display())]
-    Unbuilt {
+    NoDataset {
         /// The run's folder.
         run: PathBuf,
         /// Why its data set could not be read.
@@ -38,7 +38,7 @@ pub enum RunError {
     },
     /// Writing the data set from the journal would undo an earlier `split`. Nothing was run.
     #[error("`{}` was changed by `split`; writing it again would undo the split", dataset.display())]
-    Divided {
+    WasSplit {
         /// The data set's folder.
         dataset: PathBuf,
     },
@@ -128,8 +128,8 @@ impl From<DatasetError> for RunError {
     fn from(error: DatasetError) -> Self {
         match error {
             DatasetError::Invalid(error) => Self::Invalid(error),
-            DatasetError::NoDataset { run, source } => Self::Unbuilt { run, source },
-            DatasetError::WasSplit { dataset } => Self::Divided { dataset },
+            DatasetError::NoDataset { run, source } => Self::NoDataset { run, source },
+            DatasetError::WasSplit { dataset } => Self::WasSplit { dataset },
             DatasetError::OtherRun { change } => Self::OtherRun { change },
             DatasetError::Store(error) => Self::Store(error),
             DatasetError::Export(error) => Self::Export(error),

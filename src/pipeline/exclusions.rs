@@ -19,27 +19,27 @@ pub(crate) struct Exclusions {
 
 impl Exclusions {
     /// Returns whether a scene is kept.
-    pub(super) fn has_scene(&self, id: &SceneId) -> bool {
+    pub(super) fn keeps_scene(&self, id: &SceneId) -> bool {
         !self.scenes.contains_key(id)
     }
 
     /// Returns whether a conversation is kept.
-    pub(super) fn has_conversation(&self, id: &ConversationId) -> bool {
+    pub(super) fn keeps_conversation(&self, id: &ConversationId) -> bool {
         !self.conversations.contains_key(id)
     }
 
     /// Returns whether a test character is kept.
-    pub(super) fn has_character(&self, id: &CharacterId) -> bool {
+    pub(super) fn keeps_character(&self, id: &CharacterId) -> bool {
         !self.characters.contains_key(id)
     }
 
     /// Returns whether a role is kept.
-    pub(super) fn has_role(&self, id: &RoleId) -> bool {
+    pub(super) fn keeps_role(&self, id: &RoleId) -> bool {
         !self.roles.contains_key(id)
     }
 
     /// Returns whether a row of a role is kept.
-    pub(super) fn has_row(&self, id: &str) -> bool {
+    pub(super) fn keeps_row(&self, id: &str) -> bool {
         !self.rows.contains_key(id)
     }
 

@@ -1,8 +1,8 @@
-//! Reading pipeline files, running the stages, and operations on finished data sets.
+//! Running the stages of a pipeline, and forecasts, status and summary of a run.
 //!
-//! Order, concurrency, resume and failures are handled here, once for all stages. This room reads books, pipeline files
-//! and character files. It writes no files (`store` does), prints nothing, and reads no environment variables (`cli`
-//! reads them and passes them in).
+//! Order, concurrency, resume and failures are handled here, once for all stages. The pipeline file and the files that
+//! it names are read by `config`, and files are written by `store`. This module prints nothing and reads no environment
+//! variables.
 
 mod book_source;
 mod card_metadata;

@@ -88,9 +88,7 @@ pub fn examine(loaded: &Loaded) -> Result<Examined, RunError> {
                 Ok((listed, _)) => {
                     ExaminedBook { path, title: Some(listed.book.title), chunks: listed.chunks, fault: None }
                 }
-                Err(error) => {
-                    ExaminedBook { path, title: None, chunks: 0, fault: Some(crate::config::error::chain(&error)) }
-                }
+                Err(error) => ExaminedBook { path, title: None, chunks: 0, fault: Some(crate::llm::chain(&error)) },
             }
         }));
     }
@@ -125,7 +123,7 @@ pub async fn probe(loaded: &Loaded, examined: &mut Examined) {
         let extra_body = Value::Object(served.extra_body.clone());
         let probes = llm::probe(&model.name, endpoint, &served.sampling(), extra_body).await;
         model.addresses =
-            probes.into_iter().map(|probe| judged(probe, &model.name, model.context_window, &model.id)).collect();
+            probes.into_iter().map(|probe| interpret(probe, &model.name, model.context_window, &model.id)).collect();
         if !model.priced
             && let Some(first) = model.addresses.first_mut()
         {
@@ -137,7 +135,7 @@ pub async fn probe(loaded: &Loaded, examined: &mut Examined) {
 }
 
 /// Interprets the result of a probe, with remedies.
-fn judged(probe: llm::Probe, name: &str, window: Option<u32>, id: &str) -> ProbedAddress {
+fn interpret(probe: llm::Probe, name: &str, window: Option<u32>, id: &str) -> ProbedAddress {
     let mut address = ProbedAddress { address: probe.address, context: probe.context, ..ProbedAddress::default() };
     let key = |part: &str| format!("`models.{name}.{part}`");
     let listed = probe.models.as_ref().map(|models| models.iter().any(|model| model == id));
@@ -177,7 +175,7 @@ fn judged(probe: llm::Probe, name: &str, window: Option<u32>, id: &str) -> Probe
                 Some(500..) => "check the server's log, and try again".to_owned(),
                 _ => format!("check {}", key("base_url")),
             };
-            address.findings.push(format!("{}; {remedy}", crate::config::error::chain(error)));
+            address.findings.push(format!("{}; {remedy}", crate::llm::chain(error)));
         }
     }
     if address.model_known == Some(false)

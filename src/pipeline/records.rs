@@ -80,10 +80,10 @@ impl Records {
         let (conversations, samples) = self.kept();
         let samples = samples.records().map(|sample| Ok(self.exclusions.sample(sample?))).filter_map(Result::transpose);
         let conversations = conversations.records().map(|conversation| Ok(conversation?));
-        let conversations = kept(conversations, |one: &Conversation| self.exclusions.has_conversation(&one.id));
-        let all_scenes = (0..scenes.len()).filter(|&index| self.exclusions.has_scene(&scenes.head(index).id));
+        let conversations = kept(conversations, |one: &Conversation| self.exclusions.keeps_conversation(&one.id));
+        let all_scenes = (0..scenes.len()).filter(|&index| self.exclusions.keeps_scene(&scenes.head(index).id));
         let all_scenes = all_scenes.map(|index| Ok(scenes.scene(index)?));
-        let characters = self.characters.iter().filter(|one| self.exclusions.has_character(&one.id)).cloned().map(Ok);
+        let characters = self.characters.iter().filter(|one| self.exclusions.keeps_character(&one.id)).cloned().map(Ok);
         let tables = [
             write(quote_limits, dataset, samples.inspect(inspect_ok(|sample| figures.sample(sample))))?,
             write(
@@ -100,20 +100,26 @@ impl Records {
     }
 
     /// Returns the conversations shown in the report.
-    pub(super) fn readings(
+    pub(super) fn conversation_views(
         &self,
         quote_limits: &QuoteLimits,
         scenes: &PoolIndex,
         figures: &ReportStatistics,
     ) -> Result<Vec<ConversationView>, RunError> {
-        let mut readings = Vec::new();
+        let mut conversation_views = Vec::new();
         for id in figures.shown() {
             let Some(conversation) = self.kept().0.get::<Conversation>(&id)? else { continue };
             let scene = scenes.find(&conversation.scene_id).map(|index| scenes.scene(index)).transpose()?;
             let character = self.characters.iter().find(|character| character.id == conversation.character_id);
-            readings.push(ConversationView::new(&conversation, scene.as_ref(), character, quote_limits, figures));
+            conversation_views.push(ConversationView::new(
+                &conversation,
+                scene.as_ref(),
+                character,
+                quote_limits,
+                figures,
+            ));
         }
-        Ok(readings)
+        Ok(conversation_views)
     }
 
     /// Returns the spools of conversations and samples. Panics on records that only count.
@@ -131,18 +137,18 @@ impl Records {
         let splits = &self.roles.splits;
         let of_specific = |split| {
             let rows = rows(specific, move |rows| of_split(splits.specific(rows), split, |row| row.split));
-            kept(rows, |row: &RoleSpecific| self.exclusions.has_row(&row.id))
+            kept(rows, |row: &RoleSpecific| self.exclusions.keeps_row(&row.id))
         };
         let of_general = |split| {
             let rows = rows(general, move |rows| of_split(splits.general(rows), split, |row| row.split));
-            kept(rows, |row: &RoleGeneral| self.exclusions.has_row(&row.id))
+            kept(rows, |row: &RoleGeneral| self.exclusions.keeps_row(&row.id))
         };
         let all_profiles = profiles.records().map(|profile| Ok(splits.profile(profile?)));
         Ok([
             write(
                 quote_limits,
                 dataset,
-                kept(all_profiles, |one: &RoleProfile| self.exclusions.has_role(&one.role_id)),
+                kept(all_profiles, |one: &RoleProfile| self.exclusions.keeps_role(&one.role_id)),
             )?,
             write(quote_limits, dataset, of_specific(Split::Train))?,
             write(quote_limits, dataset, of_specific(Split::Test).map(|row| Ok(HeldOut(row?))))?,
@@ -172,10 +178,10 @@ fn inspect_ok<T>(mut inspect: impl FnMut(&T)) -> impl FnMut(&Result<T, RunError>
 /// Reads the rows of a spool whose records are all rows of one role.
 fn rows<T: DeserializeOwned>(
     spool: &Spool,
-    sided: impl Fn(Vec<T>) -> Vec<T>,
+    choose: impl Fn(Vec<T>) -> Vec<T>,
 ) -> impl Iterator<Item = Result<T, RunError>> {
     spool.records::<Vec<T>>().flat_map(move |rows| match rows {
-        Ok(rows) => sided(rows).into_iter().map(Ok).collect(),
+        Ok(rows) => choose(rows).into_iter().map(Ok).collect(),
         Err(error) => vec![Err(error.into())],
     })
 }
@@ -198,8 +204,8 @@ pub(crate) struct RoleRecords {
 
 impl RoleRecords {
     /// Adds the data of one role.
-    pub(super) fn add(&mut self, gleaned: &SelectedRows) -> Result<(), StoreError> {
-        let SelectedRows { profile, specific, general, .. } = gleaned;
+    pub(super) fn add(&mut self, selected: &SelectedRows) -> Result<(), StoreError> {
+        let SelectedRows { profile, specific, general, .. } = selected;
         self.profiles += 1;
         self.general += general.len() as u64;
         if let Some([profiles, all_specific, all_general]) = &self.kept {

@@ -24,7 +24,7 @@ use crate::store::{self, JournalView, RunFolder, StoreError};
 const BEAT: Duration = Duration::from_secs(2);
 
 /// Age of the last status after which a run counts as not responding.
-const SILENCE: Duration = Duration::from_secs(20);
+const UNRESPONSIVE_AFTER: Duration = Duration::from_secs(20);
 
 /// The state of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -120,7 +120,7 @@ pub struct RunStatus {
 }
 
 /// Tracks the status of a run from its events.
-pub(super) struct Watch {
+pub(super) struct StatusTracker {
     reporter: Arc<dyn Reporter>,
     session: Arc<Session>,
     started: Instant,
@@ -129,7 +129,7 @@ pub(super) struct Watch {
     over: Mutex<bool>,
 }
 
-impl Watch {
+impl StatusTracker {
     /// Creates a tracker that forwards all events to a reporter.
     pub(super) fn new(
         loaded: &Loaded,
@@ -196,7 +196,7 @@ impl Watch {
     }
 }
 
-impl Reporter for Watch {
+impl Reporter for StatusTracker {
     fn report(&self, event: Event) {
         let mut status = self.status.lock().unwrap_or_else(PoisonError::into_inner);
         match &event {
@@ -369,7 +369,7 @@ pub fn read_status(
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => (RunStatus::default(), None),
         Err(error) => return Err(io(error).into()),
     };
-    if status.state == State::Running && age.is_some_and(|age| age > SILENCE) {
+    if status.state == State::Running && age.is_some_and(|age| age > UNRESPONSIVE_AFTER) {
         status.state = State::NotResponding;
     }
     if matches!(status.state, State::NotResponding | State::Unknown) {
@@ -415,10 +415,10 @@ mod tests {
         drop(RunFolder::open(folder.path()).unwrap());
         assert_eq!(read_status(folder.path(), |_| Some(BEAT)).unwrap().0.state, State::Unknown);
         write(folder.path(), &RunStatus { state: State::Running, in_flight: 7, ..RunStatus::default() }).unwrap();
-        let later = |_: &Path| Some(2 * SILENCE);
+        let later = |_: &Path| Some(2 * UNRESPONSIVE_AFTER);
         let (status, age) = read_status(folder.path(), later).unwrap();
         assert_eq!((status.state, status.in_flight), (State::NotResponding, 0));
-        assert_eq!(age, Some(2 * SILENCE));
+        assert_eq!(age, Some(2 * UNRESPONSIVE_AFTER));
         write(folder.path(), &RunStatus { state: State::Done, ..RunStatus::default() }).unwrap();
         assert_eq!(read_status(folder.path(), later).unwrap().0.state, State::Done, "a finished run writes no more");
     }

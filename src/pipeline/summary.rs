@@ -127,7 +127,7 @@ pub struct PerSample {
 impl PerSample {
     /// Divides usage by the number of samples; `None` without samples.
     fn of(asks: &[AskSummary], samples: u64) -> Option<Self> {
-        let plays = |ask: &&AskSummary| ["simulate/", "select/"].iter().any(|stage| ask.ask.starts_with(stage));
+        let plays = |ask: &&AskSummary| stage_of(&ask.ask) == Some(Stage::Simulate);
         let each = |of: fn(&AskSummary) -> u64| {
             let sum: u64 = asks.iter().filter(plays).map(of).sum();
             shared_out(sum, samples)
@@ -137,6 +137,17 @@ impl PerSample {
             billed: each(|ask| ask.tokens.prompt + ask.tokens.completion),
             cacheable: each(|ask| ask.tokens.cacheable),
         })
+    }
+}
+
+/// Returns the stage that an ask runs in: judging is a part of `simulate`.
+pub(super) fn stage_of(ask: &str) -> Option<Stage> {
+    // The name of an ask is `<stage>/<name>`.
+    match ask.split('/').next()?.parse().ok()? {
+        Stage::Select => Some(Stage::Simulate),
+        // Chunk boundaries are asked for when the book is extracted.
+        Stage::Chunk => Some(Stage::Extract),
+        stage => Some(stage),
     }
 }
 

@@ -1,10 +1,11 @@
 //! Errors about files. Every variant carries the path.
 
-use crate::schema::SceneId;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use polars::error::PolarsError;
+
+use crate::schema::SceneId;
 
 /// An error about a file. It ends the run: a result that cannot be stored must not be reported as done.
 #[derive(Debug, thiserror::Error)]

@@ -32,7 +32,7 @@ impl NewDataset {
     }
 
     /// Completes or undoes the replacement of a data set that a crash interrupted.
-    pub fn mend(target: &Path) -> Result<(), StoreError> {
+    pub fn repair(target: &Path) -> Result<(), StoreError> {
         let old = named(target, "old");
         if exists(&old)? {
             if exists(target)? {
@@ -163,7 +163,7 @@ mod tests {
         for own in ["clone.old/.git", "clone.new"] {
             fs::create_dir_all(folder.path().join(own)).unwrap();
         }
-        NewDataset::mend(&target).unwrap();
+        NewDataset::repair(&target).unwrap();
         fs::write(target.join("pictures/small/a.svg"), "<svg/>").unwrap();
         let mut new = NewDataset::beside(&target, 100).unwrap();
         new.add(&target, "pictures/small/a.svg").unwrap();
@@ -176,7 +176,7 @@ mod tests {
         assert!(folder.path().join("clone.old/.git").is_dir() && folder.path().join("clone.new").is_dir());
         // A crash between the last two steps leaves the history in the old folder.
         fs::create_dir_all(folder.path().join(".clone.dramaturg-old/.git2")).unwrap();
-        NewDataset::mend(&target).unwrap();
+        NewDataset::repair(&target).unwrap();
         assert!(target.join(".git2").is_dir() && !folder.path().join(".clone.dramaturg-old").exists());
     }
 }

@@ -35,7 +35,7 @@ impl NewFolder {
 
     /// Returns the temporary path of the folder, for files that are written by other means.
     #[must_use]
-    pub fn place(&self) -> &Path {
+    pub fn temporary_path(&self) -> &Path {
         &self.new
     }
 

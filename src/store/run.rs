@@ -33,7 +33,7 @@ impl RunFolder {
         let lock = lock(path)?;
         let journal = Arc::new(FileJournal::open(&path.join("journal.jsonl"))?);
         let folder = Self { path: path.to_owned(), journal, _lock: lock };
-        folder.mend()?;
+        folder.repair()?;
         Ok(folder)
     }
 
@@ -103,9 +103,9 @@ impl RunFolder {
     }
 
     /// Repairs what a crash left of the data set, and removes leftover spools.
-    fn mend(&self) -> Result<(), StoreError> {
+    fn repair(&self) -> Result<(), StoreError> {
         Spool::clear(&self.path)?;
-        NewDataset::mend(&self.dataset())
+        NewDataset::repair(&self.dataset())
     }
 }
 

@@ -110,7 +110,7 @@ pub fn read_card(dataset: &Path) -> Result<String, StoreError> {
 
 /// Returns the column names of a file.
 pub fn columns(path: &Path) -> Result<Vec<String>, StoreError> {
-    whole(path, |mut reader| Ok(reader.schema()?.iter_names().map(ToString::to_string).collect()))
+    read_parquet(path, |mut reader| Ok(reader.schema()?.iter_names().map(ToString::to_string).collect()))
 }
 
 /// Small row groups are read together, up to this many rows and this many uncompressed bytes.
@@ -128,12 +128,12 @@ pub fn groups(
     columns: Option<&[&str]>,
 ) -> Result<impl Iterator<Item = Result<(usize, DataFrame), StoreError>> + Send + use<>, StoreError> {
     // Read once: the footer describes every row group, and a file may have many.
-    let metadata = whole(path, |mut reader| reader.get_metadata().cloned())?;
+    let metadata = read_parquet(path, |mut reader| reader.get_metadata().cloned())?;
     let parts = parts(metadata.row_groups.iter().map(|group| (group.num_rows(), group.total_byte_size())));
     let columns: Option<Vec<String>> = columns.map(|columns| columns.iter().map(ToString::to_string).collect());
     let path = path.to_owned();
     Ok(parts.into_iter().map(move |(first, height)| {
-        let part = whole(&path, |mut reader| {
+        let part = read_parquet(&path, |mut reader| {
             reader.set_metadata(metadata.clone());
             reader.with_columns(columns.clone()).with_slice(Some((first, height))).finish()
         })?;
@@ -178,7 +178,7 @@ fn parts(groups: impl Iterator<Item = (usize, usize)>) -> Vec<(usize, usize)> {
 }
 
 /// Reads from a Parquet file. A damaged file is an error even where the reader panics.
-fn whole<T>(path: &Path, read: impl FnOnce(ParquetReader<File>) -> PolarsResult<T>) -> Result<T, StoreError> {
+fn read_parquet<T>(path: &Path, read: impl FnOnce(ParquetReader<File>) -> PolarsResult<T>) -> Result<T, StoreError> {
     let file = File::open(path).map_err(StoreError::io("read", path))?;
     let read = catch_unwind(AssertUnwindSafe(|| read(ParquetReader::new(file))));
     let read = read.unwrap_or_else(|_| Err(PolarsError::ComputeError("the file is damaged".into())));

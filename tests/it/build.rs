@@ -96,13 +96,13 @@ fn a_limited_run_is_small_and_its_calls_are_reused() {
         run.change("[simulate]", "[chunk]\nmax_tokens = 2000\n\n[simulate]");
         run
     };
-    let made = |left: &Value| left["calls"]["made"].as_u64().expect("a count");
-    let look = small_chunks();
-    let left = look.build(&["--limit", "1"], 0);
-    let characters = left["rows"]["characters"]["train"].as_u64();
-    assert_eq!(characters, Some(4), "one that is given and one that is made up in each language: {left}");
-    assert_eq!(left["rows"]["conversations"]["test"].as_u64(), characters, "one for each lane: {left}");
-    let manifest = std::fs::read_to_string(look.path().join("outputs/small/manifest.json")).expect("a manifest");
+    let made = |summary: &Value| summary["calls"]["made"].as_u64().expect("a count");
+    let limited = small_chunks();
+    let summary = limited.build(&["--limit", "1"], 0);
+    let characters = summary["rows"]["characters"]["train"].as_u64();
+    assert_eq!(characters, Some(4), "one that is given and one that is made up in each language: {summary}");
+    assert_eq!(summary["rows"]["conversations"]["test"].as_u64(), characters, "one for each lane: {summary}");
+    let manifest = std::fs::read_to_string(limited.path().join("outputs/small/manifest.json")).expect("a manifest");
     assert!(manifest.contains("\"limit\": 1,"), "{manifest}");
     // A run without the limit sends the same requests for extraction and synthesis.
     let run = small_chunks();
@@ -115,10 +115,10 @@ fn a_limited_run_is_small_and_its_calls_are_reused() {
     assert!(made(&first) > 4 && made(&rest) > made(&first), "{first} {rest}");
     assert_eq!(rest["calls"]["journal"].as_u64(), Some(made(&first)), "{rest}");
     // The limited run does not change the result of a full run in the same folder.
-    let whole = look.build(&[], 0);
-    assert_eq!(whole["calls"]["journal"].as_u64(), Some(made(&left)), "{whole}");
+    let whole = limited.build(&[], 0);
+    assert_eq!(whole["calls"]["journal"].as_u64(), Some(made(&summary)), "{whole}");
     run.build(&[], 0);
-    assert_eq!(look.tables(), run.tables());
+    assert_eq!(limited.tables(), run.tables());
 }
 
 #[test]
@@ -131,15 +131,15 @@ fn a_run_reads_only_the_selected_chapters() {
     let extract = |sets: &[&str], code: i32| -> (Vec<Value>, Value) {
         let output = run.run(&[&["extract", "small.toml", "--json", "--quiet"], sets].concat());
         assert_eq!(output.status.code(), Some(code), "{}", String::from_utf8_lossy(&output.stderr));
-        let left = serde_json::from_slice(&output.stdout).unwrap_or(Value::Null);
+        let summary = serde_json::from_slice(&output.stdout).unwrap_or(Value::Null);
         let scenes = std::fs::read_to_string(run.path().join("scene_pool/lian-wen-ji.jsonl")).expect("a pool");
-        (scenes.lines().map(|line| serde_json::from_str(line).expect("a scene")).collect(), left)
+        (scenes.lines().map(|line| serde_json::from_str(line).expect("a scene")).collect(), summary)
     };
     let path = book("lian_wen_ji.txt");
     let (whole, _) = extract(&[&format!("--set=books.paths=['{path}']")], 0);
-    let (some, left) = extract(&[&format!("--set=books.paths=[{{path='{path}', chapters='2-3, 7'}}]")], 0);
+    let (some, summary) = extract(&[&format!("--set=books.paths=[{{path='{path}', chapters='2-3, 7'}}]")], 0);
     assert!(!some.is_empty() && some.len() < whole.len(), "{} of {}", some.len(), whole.len());
-    assert!(left["rejected"]["chunk"].as_u64() >= Some(3), "{left}");
+    assert!(summary["rejected"]["chunk"].as_u64() >= Some(3), "{summary}");
     let chapters: std::collections::BTreeSet<&str> =
         some.iter().filter_map(|scene| scene["chapter"].as_str()).collect();
     let of = |number: &str| chapters.iter().any(|chapter| chapter.starts_with(number));
@@ -179,9 +179,9 @@ fn books_with_the_same_slug_are_an_error_or_rejected() {
 fn no_row_quotes_more_of_a_book_than_allowed() {
     let run = TestRun::new();
     let whole = run.build(&[], 0);
-    let left = run.build(&["--set", "export.max_quote_chars=24", "--set", "export.canary=\"canary 3f9a0c\""], 0);
+    let summary = run.build(&["--set", "export.max_quote_chars=24", "--set", "export.canary=\"canary 3f9a0c\""], 0);
     assert_eq!(
-        (&left["calls"]["made"], &left["rows"]),
+        (&summary["calls"]["made"], &summary["rows"]),
         (&Value::from(0), &whole["rows"]),
         "the same rows without calls"
     );

@@ -413,9 +413,9 @@ fn a_key_in_dot_env_is_never_printed() {
     let project = project();
     project.write(".env", "OPENAI_BASE_URL=not-a-url\nOPENAI_API_KEY=sk-very-secret\n");
     project.write("mine.toml", &PIPELINE.replacen("provider = \"offline\"", "provider = \"openai\"\nmodel = \"m\"", 1));
-    let told = project.transcript(&["build", "mine.toml"]);
-    assert!(told.contains("OPENAI_BASE_URL is not an HTTP URL"), "the file is read: {told}");
-    assert!(!told.contains("sk-very-secret"), "{told}");
+    let printed = project.transcript(&["build", "mine.toml"]);
+    assert!(printed.contains("OPENAI_BASE_URL is not an HTTP URL"), "the file is read: {printed}");
+    assert!(!printed.contains("sk-very-secret"), "{printed}");
     // Environment variables take precedence over the file.
     let mut command = project.command(&["build", "mine.toml"]);
     let output = command.env("OPENAI_BASE_URL", "also-none:1").env("OPENAI_MODEL", "m").output().expect("runs");
@@ -436,11 +436,14 @@ fn an_unreadable_book_fails_and_the_others_are_processed() {
     project.write("mine.toml", PIPELINE);
     project.write("books/empty.txt", "");
     project.write("books/plain.txt", &"Once upon a time there was a miller who had nothing to say.\n".repeat(40));
-    let told = project.transcript(&["chunk", "mine.toml", "--out", "here", "--set", "simulate.tau=3"]);
-    assert!(told.starts_with("exit 3"), "{told}");
-    assert!(told.contains("next  dramaturg extract mine.toml --out here --set simulate.tau=3"), "{told}");
+    let printed = project.transcript(&["chunk", "mine.toml", "--out", "here", "--set", "simulate.tau=3"]);
+    assert!(printed.starts_with("exit 3"), "{printed}");
+    assert!(printed.contains("next  dramaturg extract mine.toml --out here --set simulate.tau=3"), "{printed}");
     let error = "books failed, first `books/empty.txt` in `chunk`\n  caused by: failed to read `books/empty.txt` as a book: the file is empty";
-    assert!(told.contains(error) && told.contains("hint: fix or remove them, and run `dramaturg chunk"), "{told}");
+    assert!(
+        printed.contains(error) && printed.contains("hint: fix or remove them, and run `dramaturg chunk"),
+        "{printed}"
+    );
 }
 
 #[test]
@@ -517,10 +520,10 @@ fn a_book_in_a_third_language_is_reported() {
     let text = "Il pleuvait sur la rivière, et personne ne dormait dans la maison du passeur. La vieille femme avait fermé \
                 les volets, puis elle s’était assise près du feu avec ses deux chats. ";
     project.write("novels/pluie.txt", &text.repeat(40));
-    let told = project.transcript(&["chunk", "novels/pluie.txt"]);
-    assert!(told.contains("   warning  the text appears to be in French;"), "{told}");
-    let told = project.transcript(&["chunk", "novels/pluie.txt", "--json"]);
-    assert!(told.contains("\"other_language\":\"French\""), "{told}");
+    let printed = project.transcript(&["chunk", "novels/pluie.txt"]);
+    assert!(printed.contains("   warning  the text appears to be in French;"), "{printed}");
+    let printed = project.transcript(&["chunk", "novels/pluie.txt", "--json"]);
+    assert!(printed.contains("\"other_language\":\"French\""), "{printed}");
 }
 
 #[test]
@@ -589,16 +592,16 @@ fn control_characters_are_escaped() {
     project.write("a\u{1b}[2J.jsonl", line);
     project.write("b\u{1b}[2J.txt", "");
     for arguments in [&["chunk", ".", "--chapters"][..], &["chunk", "."], &["chunk", "c\u{1b}[2J.txt"]] {
-        let told = project.transcript(arguments);
+        let printed = project.transcript(arguments);
         let steers = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
-        assert!(!told.contains(steers), "{told:?}");
-        assert!(told.contains(r"\u{1b}[2J"), "{told}");
+        assert!(!printed.contains(steers), "{printed:?}");
+        assert!(printed.contains(r"\u{1b}[2J"), "{printed}");
     }
-    let told = project.transcript(&["chunk", "a\u{1b}[2J.jsonl"]);
+    let printed = project.transcript(&["chunk", "a\u{1b}[2J.jsonl"]);
     // Readers drop most control characters; the rest, such as direction marks, is escaped.
-    assert!(told.contains(r"[31mRain") && told.contains(r"2J\u{202e}B."), "{told}");
-    let told = project.transcript(&["chunk", "a\u{1b}[2J.jsonl", "--chapters"]);
-    assert!(told.contains(r"Chapter 1. \u{1b}]0;x\u{7}"), "{told}");
+    assert!(printed.contains(r"[31mRain") && printed.contains(r"2J\u{202e}B."), "{printed}");
+    let printed = project.transcript(&["chunk", "a\u{1b}[2J.jsonl", "--chapters"]);
+    assert!(printed.contains(r"Chapter 1. \u{1b}]0;x\u{7}"), "{printed}");
 }
 
 #[test]
@@ -629,9 +632,9 @@ fn a_failed_write_to_stdout_is_an_error() {
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
     let output =
         program(project.path(), &["chunk", "books", "--json"]).stdout(full).output().expect("the program runs");
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{told}");
-    assert!(told.starts_with("error: failed to write to stdout\n  caused by: "), "{told}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{printed}");
+    assert!(printed.starts_with("error: failed to write to stdout\n  caused by: "), "{printed}");
 }
 
 #[test]
@@ -640,21 +643,24 @@ fn a_bilingual_book_is_reported() {
     let en = "The mill stood still and the river went by under it.\n\n".repeat(40);
     let zh = "河上无风，水车不动，守夜的人都睡了。\n\n".repeat(60);
     project.write("novels/both.txt", &format!("Chapter 1\n\n{en}Chapter 2\n\n{zh}"));
-    let told = project.transcript(&["chunk", "novels", "--set", "chunk.max_tokens=1200"]);
-    assert!(told.contains("    chunks  2, of which 1 in English\n"), "{told}");
+    let printed = project.transcript(&["chunk", "novels", "--set", "chunk.max_tokens=1200"]);
+    assert!(printed.contains("    chunks  2, of which 1 in English\n"), "{printed}");
 }
 
 #[test]
 fn tokens_are_counted_with_the_named_tokenizer() {
     let project = project();
     project.write("novels/rain.txt", RAIN);
-    let told = project.transcript(&["chunk", "novels", "--set", "chunk.tokenizer=\"o200k_base\""]);
-    assert!(told.contains("144 characters, 29 tokens of o200k_base, 2 headings"), "{told}");
-    let told =
+    let printed = project.transcript(&["chunk", "novels", "--set", "chunk.tokenizer=\"o200k_base\""]);
+    assert!(printed.contains("144 characters, 29 tokens of o200k_base, 2 headings"), "{printed}");
+    let printed =
         project.transcript(&["chunk", "novels", "--json", "--limit", "1", "--set", "chunk.tokenizer=\"cl100k_base\""]);
-    assert!(told.contains(r#""tokens":26,"tokenizer":"cl100k_base","#), "{told}");
-    let told = project.transcript(&["chunk", "novels", "--set", "chunk.tokenizer=\"o200k\""]);
-    assert!(told.starts_with("exit 2") && told.contains("`o200k_base`") && told.contains("`o200k`"), "{told}");
+    assert!(printed.contains(r#""tokens":26,"tokenizer":"cl100k_base","#), "{printed}");
+    let printed = project.transcript(&["chunk", "novels", "--set", "chunk.tokenizer=\"o200k\""]);
+    assert!(
+        printed.starts_with("exit 2") && printed.contains("`o200k_base`") && printed.contains("`o200k`"),
+        "{printed}"
+    );
     project.write(
         "mine.toml",
         &PIPELINE.replace("[models.reader]", "[chunk]\ntokenizer = \"o200kbase\"\n\n[models.reader]"),
@@ -681,12 +687,12 @@ fn the_encoding_can_be_overridden() {
     let project = project();
     let big5 = [0xA4, 0x40, 0xA4, 0xD1, b'\n'];
     std::fs::write(project.path().join("short.txt"), big5).expect("write the file");
-    let told = project.transcript(&["chunk", "short.txt", "--encoding", "big5", "--json"]);
-    assert!(told.contains("\"encoding\":\"Big5\"") && told.contains("一天"), "{told}");
-    let told = project.transcript(&["chunk", "short.txt", "--set", "chunk.encoding=\"big5\"", "--json"]);
-    assert!(told.contains("一天"), "{told}");
-    let told = project.transcript(&["chunk", "short.txt", "--encoding", "big6"]);
-    assert!(told.starts_with("exit 2") && told.contains("big6"), "{told}");
+    let printed = project.transcript(&["chunk", "short.txt", "--encoding", "big5", "--json"]);
+    assert!(printed.contains("\"encoding\":\"Big5\"") && printed.contains("一天"), "{printed}");
+    let printed = project.transcript(&["chunk", "short.txt", "--set", "chunk.encoding=\"big5\"", "--json"]);
+    assert!(printed.contains("一天"), "{printed}");
+    let printed = project.transcript(&["chunk", "short.txt", "--encoding", "big6"]);
+    assert!(printed.starts_with("exit 2") && printed.contains("big6"), "{printed}");
 }
 
 #[test]
@@ -700,8 +706,8 @@ fn books_and_a_pipeline_file_cannot_be_combined() {
         &["chunk", "books", "--set", "simulate.tau=3"],
         &["chunk", "bokos"],
     ] {
-        let told = project.transcript(arguments);
-        assert!(told.starts_with("exit 2") && told.contains("hint: "), "{told}");
+        let printed = project.transcript(arguments);
+        assert!(printed.starts_with("exit 2") && printed.contains("hint: "), "{printed}");
     }
 }
 
@@ -802,16 +808,16 @@ fn extract_takes_books_or_a_pipeline() {
         &["extract", "bokos", "--quotes"],
         &["extract", "books", "--quotes", "--characters", "mien.toml"],
     ] {
-        let told = project.transcript(arguments);
-        assert!(told.starts_with("exit 2") && told.contains("hint: "), "{told}");
+        let printed = project.transcript(arguments);
+        assert!(printed.starts_with("exit 2") && printed.contains("hint: "), "{printed}");
     }
 }
 
 #[test]
 fn a_new_project_runs_unchanged_and_is_never_overwritten() {
     let project = project();
-    let told = project.transcript(&["init", "小说"]);
-    assert!(told.starts_with("exit 0") && told.contains("wrote 小说/pipeline.toml"), "{told}");
+    let printed = project.transcript(&["init", "小说"]);
+    assert!(printed.starts_with("exit 0") && printed.contains("wrote 小说/pipeline.toml"), "{printed}");
     let pipeline = project.path().join("小说/pipeline.toml");
     let text = std::fs::read_to_string(&pipeline).expect("a pipeline file");
     assert!(text.contains("name = \"小说\""), "{text}");
@@ -823,9 +829,9 @@ fn a_new_project_runs_unchanged_and_is_never_overwritten() {
     let checked = within(&["check", "pipeline.toml", "--json"]);
     let checked: serde_json::Value = serde_json::from_str(&checked).expect("JSON");
     assert_eq!(checked["books"].as_array().map(Vec::len), Some(2), "{checked}");
-    let left = within(&["synthesize", "pipeline.toml", "--limit", "1", "--json", "--quiet"]);
-    let left: serde_json::Value = serde_json::from_str(&left).expect("JSON");
-    assert!(left["calls"]["made"].as_u64() > Some(0), "{left}");
+    let summary = within(&["synthesize", "pipeline.toml", "--limit", "1", "--json", "--quiet"]);
+    let summary: serde_json::Value = serde_json::from_str(&summary).expect("JSON");
+    assert!(summary["calls"]["made"].as_u64() > Some(0), "{summary}");
 
     std::fs::remove_file(project.path().join("小说/books/lian_wen_ji.txt")).expect("it was written");
     let again = project.transcript(&["init", "小说"]);

@@ -55,9 +55,9 @@ fn split(folder: &TempDir, arguments: &[&str]) -> Value {
 /// Checks and returns the findings.
 fn check(folder: &TempDir, path: &str) -> Vec<Value> {
     let output = dramaturg(folder, &["check", path, "--json"]);
-    let told: Value = serde_json::from_slice(&output.stdout)
+    let printed: Value = serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|_| panic!("JSON, not {}", String::from_utf8_lossy(&output.stderr)));
-    let findings = told["findings"].as_array().expect("findings").clone();
+    let findings = printed["findings"].as_array().expect("findings").clone();
     assert_eq!(output.status.code(), Some(if findings.is_empty() { 0 } else { 3 }));
     for finding in &findings {
         assert!(finding["remedy"].as_str().is_some_and(|remedy| !remedy.is_empty()), "{finding}");
@@ -127,8 +127,8 @@ fn splitting_again_writes_the_same_bytes() {
     let dataset = folder.path().join("run/dataset");
     assert_eq!(check(&folder, "run"), Vec::<Value>::new(), "a built data set is valid");
     let before = read(&table(&folder, "samples", "test"));
-    let told = split(&folder, &["--test", "0.3", "--dev", "0.2"]);
-    assert_eq!(told["written"], true);
+    let printed = split(&folder, &["--test", "0.3", "--dev", "0.2"]);
+    assert_eq!(printed["written"], true);
     let first = files(&dataset);
     let names: Vec<String> = fs::read_dir(dataset.join("samples"))
         .unwrap()
@@ -171,11 +171,11 @@ fn held_out_rows_share_nothing_with_other_splits() {
     let folder = copied();
     let samples = read(&table(&folder, "samples", "test"));
     let character = text(&samples, "test_character", 0);
-    let told = split(&folder, &["--hold-out", &format!("character={character}")]);
+    let printed = split(&folder, &["--hold-out", &format!("character={character}")]);
     let test = read(&table(&folder, "samples", "test"));
-    assert_eq!(told["rows"]["test"], test.height());
+    assert_eq!(printed["rows"]["test"], test.height());
     assert!(test.height() > 0 && (0..test.height()).all(|row| text(&test, "test_character", row) == character));
-    let total: u64 = told["rows"].as_object().unwrap().values().map(|count| count.as_u64().unwrap()).sum();
+    let total: u64 = printed["rows"].as_object().unwrap().values().map(|count| count.as_u64().unwrap()).sum();
     assert_eq!(total, samples.height() as u64, "nothing is lost");
     let scenes = |frame: &DataFrame| -> BTreeSet<String> {
         (0..frame.height()).map(|row| text(frame, "scene_id", row)).collect()
@@ -184,7 +184,7 @@ fn held_out_rows_share_nothing_with_other_splits() {
     let split_file: Value =
         serde_json::from_slice(&fs::read(folder.path().join("run/dataset/splits.json")).unwrap()).unwrap();
     let moved = split_file["configs"]["samples"]["moved"].as_array().unwrap();
-    assert_eq!(moved.len() as u64, told["rows"]["unused"].as_u64().unwrap_or(0));
+    assert_eq!(moved.len() as u64, printed["rows"]["unused"].as_u64().unwrap_or(0));
 }
 
 #[test]
@@ -219,9 +219,9 @@ fn other_files_are_kept_and_a_modified_data_set_is_not_split() {
         let manifest = || fs::read(folder.path().join("run/manifest.json")).unwrap();
         let before = (files(&dataset), manifest());
         let output = dramaturg(&folder, &["split", "run", "--test", "0.2"]);
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{told}");
-        assert!(told.contains("has changed since the run wrote it") && told.contains("--replay"), "{told}");
+        let printed = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{printed}");
+        assert!(printed.contains("has changed since the run wrote it") && printed.contains("--replay"), "{printed}");
         assert!((files(&dataset), manifest()) == before, "nothing was written");
     }
 }
@@ -244,9 +244,9 @@ fn invalid_arguments_are_rejected_before_anything_is_written() {
         (&["check", "run", "--probe"], "apply only to pipeline files"),
     ] {
         let output = dramaturg(&folder, arguments);
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {told}");
-        assert!(told.contains(expected), "{arguments:?}: {told}");
+        let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {printed}");
+        assert!(printed.contains(expected), "{arguments:?}: {printed}");
     }
     split(&folder, &["--test", "0.2", "--dry-run"]);
     assert!(files(&folder.path().join("run/dataset")) == before, "nothing was written");
@@ -338,8 +338,8 @@ fn planted_faults_are_found_at_their_position() {
             let of = |found: &&Value| found["check"] == check && found["row"] == row && found["column"] == column;
             assert!(findings.iter().any(|found| of(&found)), "{check} {language}: {findings:#?}");
         }
-        let told = serde_json::to_string(&findings).unwrap();
-        assert!(!told.contains(&key), "a secret is not printed");
+        let printed = serde_json::to_string(&findings).unwrap();
+        assert!(!printed.contains(&key), "a secret is not printed");
     }
 }
 
@@ -397,7 +397,7 @@ fn a_sample_that_contradicts_its_references_is_found() {
     plant(&path, "profile", free[2], &[("key", "k"), ("value", "v"), ("visibility", "hidden")]);
     without_manifest(&folder);
     let findings = check(&folder, "alone");
-    let told: BTreeSet<(&str, u64, &str)> = findings
+    let printed: BTreeSet<(&str, u64, &str)> = findings
         .iter()
         .map(|found| {
             let column = found["column"].as_str().unwrap();
@@ -410,7 +410,7 @@ fn a_sample_that_contradicts_its_references_is_found() {
     all.extend([("schema", free[1] as u64, "book"), ("reference", free[1] as u64, "book")]);
     let profile = free[2] as u64;
     all.extend([("schema", profile, "profile[].visibility"), ("reference", profile, "profile")]);
-    assert_eq!(told, all, "{findings:#?}");
+    assert_eq!(printed, all, "{findings:#?}");
 }
 
 #[test]
@@ -438,13 +438,13 @@ fn a_private_value_is_found_in_every_shared_column() {
             change(path, column, |frame, row| (row == at).then(|| format!("{} {value}", text(frame, column, row))));
         };
         let private = |folder: &TempDir| -> Vec<(String, u64, String)> {
-            let told = check(folder, "run");
-            let told = told.iter().filter(|found| found["check"] == "private");
+            let printed = check(folder, "run");
+            let printed = printed.iter().filter(|found| found["check"] == "private");
             let of = |found: &Value| {
                 let file = found["file"].as_str().unwrap().split('/').next().unwrap().to_owned();
                 (file, found["row"].as_u64().unwrap(), found["column"].as_str().unwrap().to_owned())
             };
-            told.map(of).collect()
+            printed.map(of).collect()
         };
         let at = row as u64;
         for column in ["criteria", "rationale", "strategy"] {
@@ -460,11 +460,11 @@ fn a_private_value_is_found_in_every_shared_column() {
         // Dialogue is only a note, because characters may reveal their own attributes.
         planted(&path, "reference", row);
         assert_eq!(private(&folder), []);
-        let told: Value = serde_json::from_slice(&dramaturg(&folder, &["check", "run", "--json"]).stdout).unwrap();
+        let printed: Value = serde_json::from_slice(&dramaturg(&folder, &["check", "run", "--json"]).stdout).unwrap();
         let said = format!(
             "are mentioned by other speakers once, first in samples/test-00000-of-00001.parquet, row {row}, `reference`"
         );
-        assert!(told["notes"].to_string().contains(&said), "{}", told["notes"]);
+        assert!(printed["notes"].to_string().contains(&said), "{}", printed["notes"]);
         fs::copy(folder.path().join("kept"), &path).unwrap();
         planted(&of_scenes, "situation", scene);
         assert_eq!(private(&folder), [("scenes".to_owned(), scene as u64, "situation".to_owned())], "{language}");
@@ -530,7 +530,7 @@ fn missing_files_are_found_and_an_empty_data_set_is_valid() {
     );
     assert!(
         !checks(&findings).contains("reference"),
-        "what cannot be looked up is not told of every row: {findings:?}"
+        "a reference that cannot be checked is not reported for every row: {findings:?}"
     );
     fs::write(folder.path().join("run/dataset/samples/note.txt"), "x").unwrap();
     assert!(check(&folder, "run").iter().any(|found| found["file"] == "samples/note.txt"));
@@ -547,8 +547,8 @@ fn missing_files_are_found_and_an_empty_data_set_is_valid() {
     change(&alone, "id", |frame, row| (row > 0).then(|| text(frame, "id", row - 1)));
     change(&alone, "scene_id", |frame, row| text(frame, "language", row).eq("zh").then(|| "nowhere@1".to_owned()));
     let findings = check(&folder, "alone");
-    let told = BTreeSet::from(["card", "id", "reference", "schema"]);
-    assert_eq!(checks(&findings), told, "the rest is checked: {findings:?}");
+    let expected = BTreeSet::from(["card", "id", "reference", "schema"]);
+    assert_eq!(checks(&findings), expected, "the rest is checked: {findings:?}");
     write(&folder.path().join("alone/samples/test-00000-of-00001.parquet"), frame.clear());
     let findings = check(&folder, "alone");
     assert!(!checks(&findings).contains("schema"), "{findings:?}");
@@ -581,14 +581,14 @@ fn every_export_format_has_the_expected_rows() {
     assert_eq!(rows[0].as_object().unwrap().len(), samples.width());
     assert_eq!(rows[3]["id"], text(&samples, "id", 3));
     assert!(folder.path().join("run/jsonl/scenes/train.jsonl").is_file());
-    let told = exported(&["--format", "jsonl", "--config", "samples", "--shard-size", "100KB", "--out", "parts"]);
-    let files = told["files"].as_array().unwrap();
+    let printed = exported(&["--format", "jsonl", "--config", "samples", "--shard-size", "100KB", "--out", "parts"]);
+    let files = printed["files"].as_array().unwrap();
     assert!(
         files.len() > 1 && files.iter().all(|file| file.as_str().unwrap().starts_with("samples/test-000")),
-        "{told}"
+        "{printed}"
     );
     let whole: usize = files.iter().map(|file| lines(&format!("parts/{}", file.as_str().unwrap())).len()).sum();
-    assert_eq!((whole, told["lines"].as_u64()), (samples.height(), Some(samples.height() as u64)));
+    assert_eq!((whole, printed["lines"].as_u64()), (samples.height(), Some(samples.height() as u64)));
 
     exported(&["--format", "csv", "--config", "samples"]);
     let csv = fs::read_to_string(folder.path().join("run/csv/samples/test.csv")).unwrap();
@@ -624,9 +624,9 @@ fn every_export_format_has_the_expected_rows() {
         (&["--format", "alpaca", "--config", "roles"], "do not apply to this format"),
     ] {
         let output = dramaturg(&folder, &[&["export", "run"], arguments].concat());
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {told}");
-        assert!(told.contains(expected), "{arguments:?}: {told}");
+        let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {printed}");
+        assert!(printed.contains(expected), "{arguments:?}: {printed}");
     }
 }
 
@@ -694,7 +694,7 @@ fn a_private_value_in_a_message_is_found_unless_it_was_said_aloud() {
 fn conversations_follow_their_samples_and_check_finds_exceptions() {
     let folder = copied();
     let before = read(&table(&folder, "conversations", "test"));
-    let told = split(&folder, &["--test", "0.3", "--dev", "0.2"]);
+    let printed = split(&folder, &["--test", "0.3", "--dev", "0.2"]);
     let dataset = folder.path().join("run/dataset");
     let of = |config: &str, column: &str| -> Vec<(String, String, String)> {
         let mut found = Vec::new();
@@ -710,7 +710,7 @@ fn conversations_follow_their_samples_and_check_finds_exceptions() {
     };
     let conversations = of("conversations", "id");
     assert_eq!(conversations.len(), before.height(), "none is lost");
-    assert_eq!(told["carried"]["test"], conversations.iter().filter(|(_, split, _)| split == "test").count());
+    assert_eq!(printed["carried"]["test"], conversations.iter().filter(|(_, split, _)| split == "test").count());
     let samples = of("samples", "conversation_id");
     for language in ["en", "zh"] {
         let mut placed = 0;
@@ -822,7 +822,7 @@ fn a_data_set_can_be_split_by_external_columns_of_any_type() {
         let sorted = test.sort(["id"], SortMultipleOptions::default()).unwrap();
         assert!(sorted.equals_missing(&frame), "{column}: every value as it was");
     }
-    for (arguments, told) in [
+    for (arguments, expected) in [
         (vec!["split", "alone", "--test", "0.3", "--by", "history"], "lists or structs"),
         (
             vec!["split", "alone", "--test", "0.3", "--stratify", "bytes"],
@@ -831,7 +831,7 @@ fn a_data_set_can_be_split_by_external_columns_of_any_type() {
     ] {
         let output = dramaturg(&folder, &arguments);
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.code() == Some(2) && error.contains(told), "{error}");
+        assert!(output.status.code() == Some(2) && error.contains(expected), "{error}");
     }
     let export = ["export", "alone", "--format", "csv", "--config", "samples", "--out", "csv"];
     let output = dramaturg(&folder, &export);
@@ -879,8 +879,8 @@ fn a_column_missing_from_the_card_is_found_and_added_by_the_next_split() {
     let mut frame = read(&path);
     frame.with_column(Column::new("mine 我的".into(), vec![1_i64; frame.height()])).unwrap();
     write(&path, frame);
-    let told = ["`dataset_info` does not list the column `mine 我的` of `samples`"];
-    assert_eq!(messages(&check(&folder, "alone"), "card"), told);
+    let expected = ["`dataset_info` does not list the column `mine 我的` of `samples`"];
+    assert_eq!(messages(&check(&folder, "alone"), "card"), expected);
     let output = dramaturg(&folder, &["split", "alone", "--test", "0.4", "--quiet"]);
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(check(&folder, "alone"), Vec::<Value>::new());
@@ -901,8 +901,8 @@ fn an_incomplete_card_is_completed_and_an_unparsable_one_is_kept() {
         (format!("\u{feff}{own}"), "line 1: the card starts with a byte order mark"),
     ] {
         fs::write(&card, text).unwrap();
-        let told = messages(&check(&folder, "alone"), "card");
-        assert!(told.len() == 1 && told[0].starts_with(expected), "{told:?}");
+        let printed = messages(&check(&folder, "alone"), "card");
+        assert!(printed.len() == 1 && printed[0].starts_with(expected), "{printed:?}");
     }
     for text in [
         None,
@@ -932,9 +932,12 @@ fn an_incomplete_card_is_completed_and_an_unparsable_one_is_kept() {
         fs::write(&card, &text).unwrap();
         let before = files(&folder.path().join("alone"));
         let output = split("0.3");
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{told}");
-        assert!(told.contains("README.md") && told.contains(line) && told.contains("nothing was written"), "{told}");
+        let printed = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{printed}");
+        assert!(
+            printed.contains("README.md") && printed.contains(line) && printed.contains("nothing was written"),
+            "{printed}"
+        );
         assert!(files(&folder.path().join("alone")) == before, "nothing was written");
         let found = check(&folder, "alone");
         assert!(messages(&found, "card").iter().any(|message| message.starts_with(line)), "{found:?}");
@@ -952,12 +955,12 @@ fn unreadable_files_cause_no_follow_up_findings() {
     let folder = copied();
     fs::write(folder.path().join("run/manifest.json"), "{\"rows\": ").unwrap();
     let output = dramaturg(&folder, &["check", "run"]);
-    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(
-        told.contains("the run's manifest is not valid JSON: EOF") && told.contains("hashes were not checked"),
-        "{told}"
+        printed.contains("the run's manifest is not valid JSON: EOF") && printed.contains("hashes were not checked"),
+        "{printed}"
     );
-    assert!(!told.contains("there is no run manifest"), "{told}");
+    assert!(!printed.contains("there is no run manifest"), "{printed}");
 
     // For an unknown config only row counts are checked, and an external data set has no run to rebuild it.
     let folder = copied();
@@ -967,10 +970,10 @@ fn unreadable_files_cause_no_follow_up_findings() {
     let path = table_in(&alone, "mine", "test");
     let rows = read(&path).height();
     let output = dramaturg(&folder, &["check", "alone", "--json"]);
-    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(told["rows"]["mine"]["test"], rows as u64);
-    assert!(!told["notes"].to_string().contains("no rows"), "{told}");
-    let found = told["findings"].as_array().unwrap();
+    let printed: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(printed["rows"]["mine"]["test"], rows as u64);
+    assert!(!printed["notes"].to_string().contains("no rows"), "{printed}");
+    let found = printed["findings"].as_array().unwrap();
     assert!(messages(found, "card").contains(&"it does not list the split `test` of `mine`".to_owned()), "{found:?}");
     fs::write(table_in(&alone, "scenes", "train"), "no Parquet").unwrap();
     for finding in check(&folder, "alone") {
@@ -1048,8 +1051,8 @@ fn a_replaced_report_is_kept_under_a_free_name_and_is_in_the_manifest() {
     assert!(bare.contains("<tr class=\"split\">"));
     fs::write(dataset.join("report.html"), &bare).unwrap();
     fs::write(dataset.join("report.old.html"), "旧").unwrap();
-    let told = split(&folder, &["--test", "0.3"]);
-    assert!(told["rows"]["test"].as_u64() > Some(0), "{told}");
+    let printed = split(&folder, &["--test", "0.3"]);
+    assert!(printed["rows"]["test"].as_u64() > Some(0), "{printed}");
     assert_eq!(fs::read_to_string(dataset.join("report.old.html")).unwrap(), "旧");
     assert_eq!(fs::read_to_string(dataset.join("report.old.2.html")).unwrap(), bare);
     assert!(!dataset.join("report.html").exists());

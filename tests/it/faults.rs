@@ -64,7 +64,7 @@ const FAULTS: [&str; 20] = [
 ];
 
 /// Returns the reply to a request, and whether it is an answer that must not be requested again.
-fn spoil(fault: &str, good: &str) -> (Scripted, bool) {
+fn faulty_reply(fault: &str, good: &str) -> (Scripted, bool) {
     let body = |text: String| Scripted::Body(200, "x-test: 1", text);
     let limited = |header| Scripted::Body(429, header, json!({"error": {"message": "slow down"}}).to_string());
     match fault {
@@ -119,7 +119,7 @@ async fn lines(fault: impl Fn(&str, usize) -> &'static str + Send + Sync + 'stat
         let mut seen = books.lock().unwrap();
         let asked = seen.asked.entry(question.clone()).or_default();
         *asked += 1;
-        let (reply, is_answer) = spoil(fault(&question, *asked - 1), &good);
+        let (reply, is_answer) = faulty_reply(fault(&question, *asked - 1), &good);
         *seen.answered.entry(question).or_default() += usize::from(is_answer);
         reply
     })
@@ -145,8 +145,8 @@ async fn lines(fault: impl Fn(&str, usize) -> &'static str + Send + Sync + 'stat
 async fn each_fault_alone_changes_nothing() {
     let whole = lines(|_, _| "none").await;
     for fault in FAULTS {
-        let spoilt = lines(move |question, asked| if asked == 0 && draws(question, 4) == 0 { fault } else { "none" });
-        assert_eq!(spoilt.await, whole, "{fault}");
+        let faulty = lines(move |question, asked| if asked == 0 && draws(question, 4) == 0 { fault } else { "none" });
+        assert_eq!(faulty.await, whole, "{fault}");
     }
 }
 
@@ -154,11 +154,11 @@ async fn each_fault_alone_changes_nothing() {
 async fn all_faults_mixed_change_nothing() {
     let whole = lines(|_, _| "none").await;
     for round in 0..3 {
-        let spoilt = lines(move |question, asked| {
+        let faulty = lines(move |question, asked| {
             let key = format!("{round}{question}{asked}");
             if draws(&key, 10) == 0 { FAULTS[draws(&key, FAULTS.len() * 10) / 10] } else { "none" }
         });
-        assert_eq!(spoilt.await, whole);
+        assert_eq!(faulty.await, whole);
     }
 }
 
@@ -166,17 +166,17 @@ async fn all_faults_mixed_change_nothing() {
 async fn a_server_outage_of_two_seconds_changes_nothing() {
     let whole = lines(|_, _| "none").await;
     let away = Mutex::new((0, None::<Instant>));
-    let spoilt = lines(move |_, _| {
+    let faulty = lines(move |_, _| {
         let mut away = away.lock().unwrap();
         away.0 += 1;
         let is_away = away.0 > 10 && away.1.get_or_insert_with(Instant::now).elapsed() < Duration::from_secs(2);
         if is_away { "reset before the headers" } else { "none" }
     });
-    assert_eq!(spoilt.await, whole);
+    assert_eq!(faulty.await, whole);
 }
 
 /// Faults that plain-text replies can have.
-fn befalls_words(fault: &str) -> bool {
+fn applies_to_text(fault: &str) -> bool {
     !matches!(fault, "prose around JSON" | "a trailing comma" | "a broken schema" | "stall")
 }
 
@@ -238,8 +238,8 @@ async fn tables(
         let asked = asked.entry(question.clone()).or_default();
         *asked += 1;
         let fault = fault(&question, *asked - 1);
-        let fault = if schema.is_null() && !befalls_words(fault) { "none" } else { fault };
-        let (reply, is_answer) = spoil(fault, &good);
+        let fault = if schema.is_null() && !applies_to_text(fault) { "none" } else { fault };
+        let (reply, is_answer) = faulty_reply(fault, &good);
         if is_answer {
             answered.insert(body.to_string());
         }
@@ -254,26 +254,26 @@ async fn tables(
     run.change("[cast]", &model);
     run.change("base = \"reader\"", "base = \"served\"");
     run.change("judge = \"reader\"", "judge = \"served\"");
-    let left = run.build(&[], 3);
+    let summary = run.build(&[], 3);
     assert_eq!(*twice.lock().unwrap(), Vec::<String>::new(), "requested again although answered");
-    (run.tables(), left)
+    (run.tables(), summary)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_build_with_every_fault_writes_the_same_bytes() {
-    let (whole, left) = tables(|_, _| "none").await;
-    assert!(left["calls"]["made"].as_u64() > Some(20) && left["calls"]["failed"].as_u64() > Some(0), "{left}");
-    let (spoilt, spoilt_left) = tables(|question, asked| {
+    let (whole, summary) = tables(|_, _| "none").await;
+    assert!(summary["calls"]["made"].as_u64() > Some(20) && summary["calls"]["failed"].as_u64() > Some(0), "{summary}");
+    let (faulty, faulty_summary) = tables(|question, asked| {
         let key = format!("{question}{asked}");
         // More than a tenth, since there are few calls; no call fails at every try.
         if asked < 3 && draws(&key, 4) == 0 { FAULTS[draws(&key, FAULTS.len() * 4) / 4] } else { "none" }
     })
     .await;
-    assert!(spoilt_left["requests"].as_u64() > left["requests"].as_u64(), "{spoilt_left}");
+    assert!(faulty_summary["requests"].as_u64() > summary["requests"].as_u64(), "{faulty_summary}");
     for count in ["made", "failed"] {
-        assert_eq!(spoilt_left["calls"][count], left["calls"][count], "{spoilt_left}");
+        assert_eq!(faulty_summary["calls"][count], summary["calls"][count], "{faulty_summary}");
     }
-    assert!(spoilt == whole, "the data sets differ");
+    assert!(faulty == whole, "the data sets differ");
 }
 
 /// Returns a number below a bound, derived from a text.

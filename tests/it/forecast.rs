@@ -48,16 +48,16 @@ async fn a_forecast_is_close_to_the_run_and_subtracts_paid_calls() {
     let before = dry(&run, &[]);
     assert!(server.bodies().is_empty(), "no server is asked");
     assert!(!run.path().join("outputs").exists() && !run.path().join("scene_pool").exists(), "nothing is written");
-    let left = run.build(&[], 0);
-    expect_near(before["total"]["calls"].as_u64().unwrap(), left["calls"]["made"].as_u64().unwrap(), "calls");
+    let summary = run.build(&[], 0);
+    expect_near(before["total"]["calls"].as_u64().unwrap(), summary["calls"]["made"].as_u64().unwrap(), "calls");
     expect_near(
         before["total"]["prompt"].as_u64().unwrap(),
-        left["tokens"]["prompt"].as_u64().unwrap(),
+        summary["tokens"]["prompt"].as_u64().unwrap(),
         "prompt tokens",
     );
     expect_near(
         before["total"]["cacheable"].as_u64().unwrap(),
-        left["tokens"]["cacheable"].as_u64().unwrap(),
+        summary["tokens"]["cacheable"].as_u64().unwrap(),
         "cacheable tokens",
     );
     let of_server = |asks: &Value| {
@@ -66,14 +66,14 @@ async fn a_forecast_is_close_to_the_run_and_subtracts_paid_calls() {
     };
     expect_near(
         sum(&of_server(&before["asks"]), "/calls"),
-        sum(&of_server(&left["asks"]), "/calls/made"),
+        sum(&of_server(&summary["asks"]), "/calls/made"),
         "served calls",
     );
     // All calls are in the journal, so they are paid and none are left.
     let after = dry(&run, &[]);
     assert_eq!((after["total"]["calls"].as_u64(), after["total"]["usd"].as_f64()), (Some(0), Some(0.0)), "{after}");
-    assert_eq!(after["total"]["paid"], left["calls"]["made"]);
-    assert_eq!(after["paid_usd"], left["usd"], "sums of the same in another order");
+    assert_eq!(after["total"]["paid"], summary["calls"]["made"]);
+    assert_eq!(after["paid_usd"], summary["usd"], "sums of the same in another order");
     assert_eq!(after["wall_s"], 0.0);
 }
 
@@ -176,11 +176,11 @@ async fn status_shows_a_run_while_it_works_and_afterwards() {
     assert!(child.wait().expect("it ends").success());
     let done = status(&run, &[]);
     assert_eq!((&done["state"], &done["missing"]), (&json!("done"), &Value::Null));
-    let left = run.build(&[], 0);
+    let summary = run.build(&[], 0);
     let rows: u64 =
-        left["rows"]["samples"].as_object().map_or(0, |splits| splits.values().filter_map(Value::as_u64).sum());
+        summary["rows"]["samples"].as_object().map_or(0, |splits| splits.values().filter_map(Value::as_u64).sum());
     assert_eq!(done["rows"]["samples"].as_u64().unwrap_or_default(), rows);
-    assert_eq!(done["calls"]["made"], left["calls"]["journal"]);
+    assert_eq!(done["calls"]["made"], summary["calls"]["journal"]);
     let shown = run.run(&["status", "outputs/small", "--watch"]);
     let shown = String::from_utf8(shown.stdout).unwrap();
     assert!(shown.starts_with("outputs/small: done in ") && shown.contains("simulate/test_reply"), "{shown}");
@@ -206,9 +206,9 @@ fn status_shows_why_a_run_stopped_and_what_is_missing() {
     assert_eq!((&gone["usd"], &gone["missing"]["calls"]), (&json!(0.0), &json!(missing)));
     // Without a status the remaining work is unknown, since the configuration is missing.
     std::fs::remove_file(run.path().join("outputs/small/status.json")).expect("the run's last word");
-    let told = status(&run, &[]);
-    assert_eq!((&told["state"], &told["calls"]["journal"]), (&json!("unknown"), &json!(60)));
-    assert_eq!(told["missing"], Value::Null);
+    let unknown = status(&run, &[]);
+    assert_eq!((&unknown["state"], &unknown["calls"]["journal"]), (&json!("unknown"), &json!(60)));
+    assert_eq!(unknown["missing"], Value::Null);
     let rest = run.build(&[], 0);
     assert_eq!(rest["calls"]["made"].as_u64(), Some(missing), "an offline dry run equals the run");
 }
@@ -222,23 +222,23 @@ async fn faults_and_cacheable_tokens_are_reported_and_a_replay_writes_the_same_m
     })
     .await;
     let run = run(&server.url());
-    let left = run.build(&[], 0);
-    let faults = &left["faults"]["served"];
-    assert!(faults["rate_limited"].as_u64() > Some(0) && faults["empty_reply"].as_u64() > Some(0), "{left}");
-    assert_eq!(left["reasks"], faults["empty_reply"]);
-    assert_eq!(sum(&left["asks"], "/tokens/cacheable"), left["tokens"]["cacheable"].as_u64().unwrap());
-    assert!(left["tokens"]["cacheable"].as_u64() > Some(0), "{left}");
+    let summary = run.build(&[], 0);
+    let faults = &summary["faults"]["served"];
+    assert!(faults["rate_limited"].as_u64() > Some(0) && faults["empty_reply"].as_u64() > Some(0), "{summary}");
+    assert_eq!(summary["reasks"], faults["empty_reply"]);
+    assert_eq!(sum(&summary["asks"], "/tokens/cacheable"), summary["tokens"]["cacheable"].as_u64().unwrap());
+    assert!(summary["tokens"]["cacheable"].as_u64() > Some(0), "{summary}");
     let read = || std::fs::read_to_string(run.path().join("outputs/small/manifest.json")).expect("a manifest");
     let manifest = read();
-    let told: Value = serde_json::from_str(&manifest).expect("JSON");
+    let written: Value = serde_json::from_str(&manifest).expect("JSON");
     assert_eq!(
-        told["faults"]["served"],
+        written["faults"]["served"],
         json!({"empty_reply": faults["empty_reply"]}),
         "what the journal lacks is not reported"
     );
-    assert_eq!((&told["cacheable"], &told["reasks"]), (&left["tokens"]["cacheable"], &left["reasks"]));
+    assert_eq!((&written["cacheable"], &written["reasks"]), (&summary["tokens"]["cacheable"], &summary["reasks"]));
     let replayed = run.build(&["--replay", "--set", "models.served.concurrency=1"], 0);
-    assert_eq!((&replayed["faults"], &replayed["reasks"]), (&json!({}), &left["reasks"]));
+    assert_eq!((&replayed["faults"], &replayed["reasks"]), (&json!({}), &summary["reasks"]));
     assert_eq!(read().replace("concurrency = 1\\n", "concurrency = 32\\n"), manifest);
     let shown = String::from_utf8(run.run(&["build", "small.toml", "--replay"]).stdout).unwrap();
     assert!(shown.contains("   retries  ") && shown.contains("of prompt tokens extend an earlier prompt: "), "{shown}");

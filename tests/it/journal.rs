@@ -20,14 +20,14 @@ fn shown(run: &TestRun, arguments: &[&str], code: i32) -> String {
 fn stats_show_and_export_print_the_journal() {
     let run = TestRun::new();
     let output = run.run(&["extract", "small.toml", "--json", "--quiet", "--limit", "1"]);
-    let left: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
-    let made = left["calls"]["made"].as_u64().expect("a count");
+    let summary: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
+    let made = summary["calls"]["made"].as_u64().expect("a count");
 
     let stats: Value =
         serde_json::from_str(&shown(&run, &["stats", "outputs/small", "--json"], 0)).expect("one JSON object");
     assert_eq!(stats["records"].as_u64(), Some(made));
-    assert_eq!(stats["total"]["prompt"], left["tokens"]["prompt"]);
-    assert_eq!(stats["total"]["completion"], left["tokens"]["completion"]);
+    assert_eq!(stats["total"]["prompt"], summary["tokens"]["prompt"]);
+    assert_eq!(stats["total"]["completion"], summary["tokens"]["completion"]);
     let asks: u64 = stats["asks"].as_array().expect("asks").iter().filter_map(|ask| ask["records"].as_u64()).sum();
     assert_eq!(asks, made);
     let table = shown(&run, &["stats", "outputs/small/journal.jsonl"], 0);

@@ -172,22 +172,27 @@ async fn a_silent_server_is_reported_early_and_given_up() {
         ..Endpoint::new(server.url(), "some-model")
     };
     let run = Run::new(endpoint);
-    let news = Arc::new(std::sync::Mutex::new(Vec::new()));
-    let (listener, begun) = (Arc::clone(&news), tokio::time::Instant::now());
+    let messages = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let (listener, begun) = (Arc::clone(&messages), tokio::time::Instant::now());
     run.model
         .session()
         .on_address_message(move |text| listener.lock().unwrap().push((begun.elapsed().as_secs(), text)));
     let draws: Vec<Draw> = (0..12).map(draw).collect();
-    let said = futures::future::join_all(draws.iter().map(|draw| run.model.ask(&Say, draw))).await;
-    assert!(said.iter().all(|said| matches!(said, Err(AskError::Unusable { .. }))), "{said:?}");
+    let replies = futures::future::join_all(draws.iter().map(|draw| run.model.ask(&Say, draw))).await;
+    assert!(replies.iter().all(|reply| matches!(reply, Err(AskError::Unusable { .. }))), "{replies:?}");
     assert!((600..1000).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
     let requests = run.model.session().usage_tracker.totals().requests;
     assert!(requests < 30, "{requests}");
-    let news = news.lock().unwrap();
-    let told = |at, text: &str| news.iter().any(|(second, told)| (at..at + 5).contains(second) && told.contains(text));
-    assert!(told(30, "has not responded for 30 s; 12 calls waiting, with a timeout of 300 s"), "{news:?}");
-    assert!(told(60, "has not responded for 60 s") && told(240, "has not responded for 240 s"), "{news:?}");
-    assert!(told(300, "is not responding (") && told(300, "is failing repeatedly ("), "{news:?}");
+    let messages = messages.lock().unwrap();
+    let is_reported = |at, text: &str| {
+        messages.iter().any(|(second, message)| (at..at + 5).contains(second) && message.contains(text))
+    };
+    assert!(is_reported(30, "has not responded for 30 s; 12 calls waiting, with a timeout of 300 s"), "{messages:?}");
+    assert!(
+        is_reported(60, "has not responded for 60 s") && is_reported(240, "has not responded for 240 s"),
+        "{messages:?}"
+    );
+    assert!(is_reported(300, "is not responding (") && is_reported(300, "is failing repeatedly ("), "{messages:?}");
 }
 
 #[tokio::test]
@@ -200,9 +205,11 @@ async fn max_calls_counts_calls_in_flight_and_no_retries() {
     let run = Run::at(folder.path(), server.endpoint(), budget, false);
     run.rate().await.expect("a re-ask and a retry are no further calls");
     let draws = ["1", "2", "3"].map(draw);
-    let said = futures::future::join_all(draws.iter().map(|draw| run.model.ask(&Say, draw))).await;
-    let over = said.iter().filter(|said| matches!(said, Err(AskError::Budget(bound)) if bound == "max_calls = 2"));
-    assert_eq!(over.count(), 2, "{said:?}");
+    let replies = futures::future::join_all(draws.iter().map(|draw| run.model.ask(&Say, draw))).await;
+    let over = replies
+        .iter()
+        .filter(|reply| matches!(reply, Err(AskError::Budget(limit)) if limit.to_string() == "max_calls = 2"));
+    assert_eq!(over.count(), 2, "{replies:?}");
     assert_eq!(server.bodies().len(), 4);
 }
 
@@ -215,13 +222,13 @@ async fn token_and_cost_limits_hold_with_many_requests_in_flight() {
         let folder = tempfile::tempdir().unwrap();
         let run = Run::at(folder.path(), server.endpoint(), budget, false);
         let draws: Vec<Draw> = (0..150).map(draw).collect();
-        let said = futures::future::join_all(draws.iter().map(|draw| run.model.ask(&Say, draw))).await;
-        let over = said.iter().filter(|said| matches!(said, Err(AskError::Budget(_)))).count();
+        let replies = futures::future::join_all(draws.iter().map(|draw| run.model.ask(&Say, draw))).await;
+        let over = replies.iter().filter(|reply| matches!(reply, Err(AskError::Budget(_)))).count();
         let totals = run.model.session().usage_tracker.totals();
         // A reply may have 100 tokens and has 2; its prompt has 10. The last call that may begin leaves room for a long reply.
         assert!(totals.usage.prompt + totals.usage.completion <= 1000, "{totals:?}");
         assert!(totals.made >= 70, "those in flight are waited for: {totals:?}");
-        assert_eq!(said.len(), over + usize::try_from(totals.made).unwrap());
+        assert_eq!(replies.len(), over + usize::try_from(totals.made).unwrap());
     }
 }
 
@@ -306,8 +313,8 @@ async fn a_bad_reply_is_asked_again_and_both_are_in_the_journal() {
     assert_eq!(run.model.session().usage_tracker.totals().usage.prompt, 30);
     let bodies = server.bodies();
     assert_eq!(bodies[1]["messages"][2], json!({"role": "assistant", "content": bad}));
-    let told = bodies[1]["messages"][3]["content"].as_str().unwrap();
-    assert!(told.contains("at `/score`") && told.contains("maximum of 5"), "{told}");
+    let feedback = bodies[1]["messages"][3]["content"].as_str().unwrap();
+    assert!(feedback.contains("at `/score`") && feedback.contains("maximum of 5"), "{feedback}");
     assert!(bodies[2]["messages"][5]["content"].as_str().unwrap().contains("`why` is empty"));
     assert_ne!(bodies[0]["seed"], bodies[1]["seed"]);
     drop(run);
@@ -335,8 +342,8 @@ async fn repeated_bad_replies_fail_the_call() {
     let bodies = server.bodies();
     assert_eq!(bodies[0]["messages"], bodies[1]["messages"], "nothing is said about an empty reply");
     assert_ne!(bodies[0]["seed"], bodies[1]["seed"]);
-    let told = bodies[2]["messages"][3]["content"].as_str().unwrap();
-    assert!(told.contains("not JSON") && told.contains("\"maximum\":5"), "the schema is spelt out: {told}");
+    let feedback = bodies[2]["messages"][3]["content"].as_str().unwrap();
+    assert!(feedback.contains("not JSON") && feedback.contains("\"maximum\":5"), "the schema is spelt out: {feedback}");
     assert_eq!(run.counts(), (0, 0, 1, 3));
     let faults = run.model.session().usage_tracker.faults();
     assert_eq!(faults, [("writer".to_owned(), "bad_reply", 2), ("writer".to_owned(), "empty_reply", 1)]);
@@ -364,8 +371,8 @@ async fn a_reply_cut_by_length_is_asked_again_with_more_room_once() {
     let bodies = server.bodies();
     let room: Vec<&Value> = bodies.iter().map(|body| &body["max_tokens"]).collect();
     assert_eq!(room, [100, 200, 200]);
-    let told = bodies[2]["messages"][2]["content"].as_str().unwrap();
-    assert!(told.starts_with("上面的回复无法使用"), "then it is told to be shorter: {told}");
+    let feedback = bodies[2]["messages"][2]["content"].as_str().unwrap();
+    assert!(feedback.starts_with("上面的回复无法使用"), "then it is told to be shorter: {feedback}");
     let server = ScriptedServer::start(vec![cut; 4]).await;
     let error = Run::new(server.endpoint()).model.ask(&Say, &draw("1")).await.expect_err("it stays cut");
     assert_eq!((error.reason().name(), server.bodies().len()), ("cut_reply", 4));
@@ -429,9 +436,9 @@ async fn reasoning_is_returned_to_the_server_that_requires_it() {
 #[tokio::test]
 async fn a_key_is_sent_and_never_printed() {
     let key = "sk-secret-0123456789";
-    let told = Scripted::error(401, &format!("Incorrect API key provided: {key}"));
+    let unauthorized = Scripted::error(401, &format!("Incorrect API key provided: {key}"));
     let echo = Scripted::content(&format!("你的密钥是 {key}。"));
-    let server = ScriptedServer::start([echo, told]).await;
+    let server = ScriptedServer::start([echo, unauthorized]).await;
     let endpoint = Endpoint {
         api_key: Some(Secret::new(key)),
         headers: vec![("x-team".to_owned(), Secret::new("team-secret"))],
@@ -496,7 +503,7 @@ async fn a_spent_budget_still_allows_journaled_calls() {
     let run = Run::at(folder.path(), server.endpoint(), budget, false);
     run.rate().await.expect("the first call");
     let error = run.model.ask(&Say, &draw("1")).await.expect_err("the second call");
-    assert!(matches!(&error, AskError::Budget(bound) if bound == "max_calls = 1"), "{error:?}");
+    assert!(matches!(&error, AskError::Budget(limit) if limit.to_string() == "max_calls = 1"), "{error:?}");
     run.rate().await.expect("it is in the journal");
     assert_eq!(server.bodies().len(), 1);
 }
@@ -526,17 +533,20 @@ async fn several_addresses_share_the_calls_and_a_dead_one_is_skipped() {
         ..one.endpoint_with(|options| options.max_tries = 6)
     };
     let run = Run::new(endpoint);
-    let news = Arc::new(std::sync::Mutex::new(Vec::new()));
-    let listener = Arc::clone(&news);
+    let messages = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let listener = Arc::clone(&messages);
     run.model.session().on_address_message(move |text| listener.lock().unwrap().push(text));
     let draws: Vec<Draw> = (0..60).map(draw).collect();
-    let said = futures::future::join_all(draws.iter().map(|draw| run.model.ask(&Say, draw))).await;
-    assert!(said.iter().all(Result::is_ok), "{said:?}");
+    let replies = futures::future::join_all(draws.iter().map(|draw| run.model.ask(&Say, draw))).await;
+    assert!(replies.iter().all(Result::is_ok), "{replies:?}");
     let counts = [&dead, &one, &two].map(|server| server.bodies().len());
     assert!((8..40).contains(&counts[0]) && counts[1] > 10 && counts[2] > 10, "{counts:?}");
-    let news = news.lock().unwrap();
-    assert_eq!(news.len(), 1, "{news:?}");
-    assert!(news[0].contains("is failing repeatedly (no complete reply)") && news[0].contains(&dead.url()), "{news:?}");
+    let messages = messages.lock().unwrap();
+    assert_eq!(messages.len(), 1, "{messages:?}");
+    assert!(
+        messages[0].contains("is failing repeatedly (no complete reply)") && messages[0].contains(&dead.url()),
+        "{messages:?}"
+    );
 }
 
 #[tokio::test]
@@ -564,8 +574,8 @@ async fn a_long_retry_after_is_reported() {
         .on_address_message(move |text| drop(sender.lock().unwrap().take().map(|sender| sender.send(text))));
     let model = Arc::clone(&run.model);
     let waiting = tokio::spawn(async move { model.ask(&Say, &draw("1")).await });
-    let news = receiver.await.expect("it is told");
-    assert!(news.contains("is rate limited (HTTP 429: slow down); 1 call waiting, next try in 30 s"), "{news}");
+    let messages = receiver.await.expect("a message is reported");
+    assert!(messages.contains("is rate limited (HTTP 429: slow down); 1 call waiting, next try in 30 s"), "{messages}");
     run.model.session().stop();
     assert!(matches!(waiting.await.unwrap(), Err(AskError::Interrupted)), "waiting calls are cancelled");
     assert_eq!(run.model.session().in_flight(), 0);

@@ -256,9 +256,9 @@ fn api_keys_damaged_text_and_private_attributes_are_found() {
     for arguments in [["pool", "check", "scene_pool", "--json"].as_slice(), &["check", "scene_pool", "--json"]] {
         let output = run.run(arguments);
         assert_eq!(output.status.code(), Some(3));
-        let told: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let printed: Value = serde_json::from_slice(&output.stdout).expect("JSON");
         let mut found = Vec::new();
-        for finding in told["findings"].as_array().expect("findings") {
+        for finding in printed["findings"].as_array().expect("findings") {
             assert!(finding["remedy"].as_str().is_some_and(|remedy| !remedy.is_empty()), "{finding}");
             assert!(!finding.to_string().contains(&key), "a key is not shown whole: {finding}");
             let text = |name: &str| finding[name].as_str().unwrap_or_default().to_owned();
@@ -274,8 +274,8 @@ fn api_keys_damaged_text_and_private_attributes_are_found() {
             [("secret", "scene_pool/aliases/own.toml", 2), ("file", "scene_pool/aliases/raw.toml", 2)]
         );
     }
-    let told = shown(&run, &["check"]).out;
-    assert!(told.contains("revoke the key") && told.contains("make the attribute public"), "{told}");
+    let printed = shown(&run, &["check"]).out;
+    assert!(printed.contains("revoke the key") && printed.contains("make the attribute public"), "{printed}");
     // A scene with an API key is not added.
     std::fs::write(run.path().join("mine.toml"), OWN.replace("# Mine.", &format!("# {key}"))).expect("written");
     let refused = shown(&run, &["add", "mine.toml"]);
@@ -291,5 +291,5 @@ fn a_missing_pool_is_an_error() {
         assert_eq!((code, out.as_str()), (Some(2), ""), "{arguments:?}");
         assert!(errors.contains("no pool `") && errors.contains("dramaturg extract"), "{errors}");
     }
-    assert!(!run.path().join("scene_pool").exists(), "status creates no file");
+    assert!(!run.path().join("scene_pool").exists(), "none of the commands creates the pool");
 }

@@ -59,29 +59,30 @@ fn vetoes_are_applied_and_listed() {
         pairs.map(|(id, _)| id.clone()).collect()
     };
     let (english, chinese) = (of_language("en"), of_language("zh"));
-    let talk = |id: &str| id.split('#').next().expect("an id has parts").to_owned();
+    let conversation_of = |id: &str| id.split('#').next().expect("an id has parts").to_owned();
     // A sample, a whole conversation, and an edit in another conversation of either language.
     let (vetoed, edited) = (&english[0], chinese.last().expect("a sample"));
-    let exclusions = talk(&chinese[0]);
-    assert_ne!(exclusions, talk(edited), "{chinese:?}");
+    let vetoed_conversation = conversation_of(&chinese[0]);
+    assert_ne!(vetoed_conversation, conversation_of(edited), "{chinese:?}");
     vetoes(
         &run,
         &format!(
-            "[[veto]]\nid = \"{vetoed}\"\nreason = \"she would not say so\"\n\n[[veto]]\nid = \"{exclusions}\"\nreason = \"答非所问\"\n\n\
+            "[[veto]]\nid = \"{vetoed}\"\nreason = \"she would not say so\"\n\n[[veto]]\nid = \"{vetoed_conversation}\"\nreason = \"答非所问\"\n\n\
              [[edit]]\nid = \"{edited}\"\nreference = \"（点头）正是。\"\nreason = \"错字\"\n"
         ),
     );
-    let told = run.build(&["--replay"], 0);
+    let summary = run.build(&["--replay"], 0);
     let after = table(&run, "samples");
-    let gone: BTreeSet<String> = all.iter().filter(|id| *id == vetoed || talk(id) == exclusions).cloned().collect();
+    let gone: BTreeSet<String> =
+        all.iter().filter(|id| *id == vetoed || conversation_of(id) == vetoed_conversation).cloned().collect();
     let left: Vec<String> = all.iter().filter(|id| !gone.contains(*id)).cloned().collect();
     assert_eq!(ids(&after), left);
-    assert!(!ids(&table(&run, "conversations")).contains(&exclusions));
-    assert_eq!(told["rejected"]["export"], gone.len() as u64 + 1, "{told}");
+    assert!(!ids(&table(&run, "conversations")).contains(&vetoed_conversation));
+    assert_eq!(summary["rejected"]["export"], gone.len() as u64 + 1, "{summary}");
     let rejected = table(&run, "rejected");
     let reasons: BTreeSet<String> = texts(&rejected, "detail").into_iter().flatten().collect();
     assert!(reasons.contains("she would not say so") && reasons.contains("答非所问"), "{reasons:?}");
-    assert!(reasons.contains(&format!("答非所问 (the conversation `{exclusions}`)")), "{reasons:?}");
+    assert!(reasons.contains(&format!("答非所问 (the conversation `{vetoed_conversation}`)")), "{reasons:?}");
     let place = left.iter().position(|id| id == edited).expect("it stays");
     assert_eq!(texts(&after, "reference")[place].as_deref(), Some("（点头）正是。"));
     assert_eq!(texts(&after, "edit_reason")[place].as_deref(), Some("错字"));
@@ -212,8 +213,11 @@ fn an_extra_judge_is_added_compared_and_removed() {
         changes["configuration"].as_array().expect("keys").iter().filter_map(|key| key["name"].as_str()).collect();
     assert!(keys.contains(&"cast.judges"), "{keys:?}");
     let output = run.run(&["diff", "before", RUN]);
-    let told = String::from_utf8_lossy(&output.stdout);
-    assert!(told.contains("cast.judges  – → [\"vivid\", \"offline\"]") && told.contains(" changed, "), "{told}");
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        printed.contains("cast.judges  – → [\"vivid\", \"offline\"]") && printed.contains(" changed, "),
+        "{printed}"
+    );
     assert_eq!(String::from_utf8_lossy(&run.run(&["diff", "before", "before"]).stdout), "no differences\n");
 
     // A build without them gives the original tables.
@@ -227,10 +231,10 @@ fn an_extra_judge_is_added_compared_and_removed() {
     let changes = json(&["diff", "before", RUN, "--json"]);
     assert_eq!(changes["left_out"]["export vetoed"]["added"], serde_json::json!([sample]), "{changes}");
     assert_eq!(changes["left_out"].as_object().map(serde_json::Map::len), Some(1), "{changes}");
-    let told = String::from_utf8_lossy(&run.run(&["diff", RUN, "before"]).stdout).into_owned();
+    let printed = String::from_utf8_lossy(&run.run(&["diff", RUN, "before"]).stdout).into_owned();
     assert!(
-        told.contains(&format!("rejected, export vetoed: 0 added, 1 removed, 0 unchanged\n  removed  `{sample}`")),
-        "{told}"
+        printed.contains(&format!("rejected, export vetoed: 0 added, 1 removed, 0 unchanged\n  removed  `{sample}`")),
+        "{printed}"
     );
 
     for (arguments, expected) in [
@@ -267,8 +271,11 @@ fn verdicts_are_added_only_to_the_existing_data_set() {
     let added = run.run(&["select", RUN, "--judge", "vivid", "--json", "--quiet"]);
     assert_eq!(pool(), of_pool, "judging writes no scene");
     assert!(added.status.success(), "{}", String::from_utf8_lossy(&added.stderr));
-    let told: Value = serde_json::from_slice(&added.stdout).expect("JSON");
-    assert_eq!(told["calls"]["made"], told["agreement"]["vivid"]["turns"], "nothing but verdicts is asked: {told}");
+    let printed: Value = serde_json::from_slice(&added.stdout).expect("JSON");
+    assert_eq!(
+        printed["calls"]["made"], printed["agreement"]["vivid"]["turns"],
+        "nothing but verdicts is asked: {printed}"
+    );
     assert!(read(&run, "manifest.json").contains("tau = 1") && !read(&run, "manifest.json").contains("seed = 12"));
     run.change("tau = 2", "tau = 1");
     run.build(&["--replay"], 0);
@@ -285,9 +292,9 @@ fn verdicts_are_added_only_to_the_existing_data_set() {
 
     // Changes of the run are rejected; only calls for added verdicts are made and forecast.
     let journal = (run.journal(), run.path().join("journal.aside"));
-    for rehearsal in [&[][..], &["--dry-run"]] {
+    for dry_run in [&[][..], &["--dry-run"]] {
         let refused = |more: &[&str], code: i32, expected: [&str; 2]| {
-            let output = run.run(&[&["select", RUN, "--judge", "vivid", "--quiet"], more, rehearsal].concat());
+            let output = run.run(&[&["select", RUN, "--judge", "vivid", "--quiet"], more, dry_run].concat());
             let errors = String::from_utf8_lossy(&output.stderr);
             assert_eq!(output.status.code(), Some(code), "{more:?}: {errors}");
             assert!(expected.iter().all(|expected| errors.contains(expected)), "{more:?}: {errors}");
@@ -313,7 +320,7 @@ fn verdicts_are_added_only_to_the_existing_data_set() {
 }
 
 /// Returns the row counts of manifest, card and report.
-fn told_rows(run: &TestRun) -> [Vec<(String, String, u64)>; 3] {
+fn stated_rows(run: &TestRun) -> [Vec<(String, String, u64)>; 3] {
     let manifest: Value = serde_json::from_str(&read(run, "manifest.json")).expect("JSON");
     let mut of_manifest = Vec::new();
     for (config, splits) in manifest["rows"].as_object().expect("rows") {
@@ -341,16 +348,16 @@ fn told_rows(run: &TestRun) -> [Vec<(String, String, u64)>; 3] {
         let plain = |cell: &str| word(cell.trim_end_matches("</bdi>").trim_end_matches("</code>"));
         of_report.push((plain(cells[0]), plain(cells[1]), plain(cells[2]).replace(',', "").parse().expect("a count")));
     }
-    let mut told = [of_manifest, of_card, of_report];
-    for rows in &mut told {
+    let mut counts = [of_manifest, of_card, of_report];
+    for rows in &mut counts {
         rows.sort();
     }
-    told
+    counts
 }
 
 #[track_caller]
 fn assert_agree(run: &TestRun) {
-    let [manifest, card, report] = told_rows(run);
+    let [manifest, card, report] = stated_rows(run);
     assert!(!manifest.is_empty());
     assert_eq!(card, manifest, "card and manifest");
     assert_eq!(report, manifest, "report and manifest");
@@ -397,8 +404,8 @@ fn card_report_and_manifest_agree_after_every_command() {
     let path = run.path().join(RUN).join("report.html");
     std::fs::write(&path, first.replace("<!-- dramaturg:", "<!-- ")).expect("written");
     let output = run.run(&["split", RUN, "--test", "0.5"]);
-    let told = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && told.contains("report.html"), "{told}");
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && printed.contains("report.html"), "{printed}");
     let left = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(!left.contains("<tr class=\"split\">"), "it shows no outdated splits");
 }

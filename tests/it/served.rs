@@ -60,9 +60,9 @@ async fn failed_calls_are_reported_and_repeated_by_the_next_run() {
     let run = run(&server.url());
     let (code, stdout, stderr) = build(&run, &["--json"]);
     assert_eq!(code, 3, "{stderr}");
-    let left: Value = serde_json::from_str(&stdout).expect("one JSON object");
-    let failed = left["calls"]["failed"].as_u64().expect("a count");
-    assert!(failed > 0 && left["rejected"]["simulate"].as_u64() >= Some(1), "{left}");
+    let summary: Value = serde_json::from_str(&stdout).expect("one JSON object");
+    let failed = summary["calls"]["failed"].as_u64().expect("a count");
+    assert!(failed > 0 && summary["rejected"]["simulate"].as_u64() >= Some(1), "{summary}");
     assert!(stderr.contains(&format!("error: {failed} of ")) && stderr.contains(" in `simulate`"), "{stderr}");
     assert!(stderr.contains("caused by: no reply from model `served` after 1 tries: HTTP 503: busy"), "{stderr}");
     assert!(stderr.contains("hint: run `dramaturg build small.toml --json` again to retry these"), "{stderr}");
@@ -71,8 +71,8 @@ async fn failed_calls_are_reported_and_repeated_by_the_next_run() {
     let (code, stdout, stderr) =
         build(&run, &["--json", "--set", &format!("models.served.base_url='{}'", server.url())]);
     assert_eq!(code, 0, "{stderr}");
-    let left: Value = serde_json::from_str(&stdout).expect("one JSON object");
-    assert!(left["calls"]["journal"].as_u64() > Some(0), "{left}");
+    let summary: Value = serde_json::from_str(&stdout).expect("one JSON object");
+    assert!(summary["calls"]["journal"].as_u64() > Some(0), "{summary}");
     assert_eq!(run.tables(), whole.tables());
 }
 
@@ -128,7 +128,7 @@ async fn an_api_key_is_in_no_file_and_no_output() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_permanent_error_ends_the_run_at_once_with_a_hint() {
-    let look = "check `models.served.base_url` (default: OPENAI_BASE_URL) and `models.served.model`";
+    let endpoint = "check `models.served.base_url` (default: OPENAI_BASE_URL) and `models.served.model`";
     let spent = "the quota is used up, and waiting does not help";
     let key = "set a valid key in the variable";
     let quota =
@@ -138,7 +138,7 @@ async fn a_permanent_error_ends_the_run_at_once_with_a_hint() {
             Scripted::error(404, "model `m` does not exist"),
             "`dramaturg check PIPELINE --probe` lists the server's models",
         ),
-        (Scripted::error(400, "Invalid model name passed in model=m"), look),
+        (Scripted::error(400, "Invalid model name passed in model=m"), endpoint),
         (Scripted::error(403, "this key may not"), key),
         (Scripted::error(402, "insufficient credits"), spent),
         (Scripted::Body(429, "retry-after: 60", quota.to_string()), spent),
@@ -165,8 +165,8 @@ async fn an_unresponsive_server_is_reported_and_probed_until_it_answers() {
     run.change("max_tries = 1", "max_tries = 30\nconcurrency = 4");
     let (code, _, stderr) = build(&run, &[]);
     assert_eq!(code, 0, "{stderr}");
-    for told in ["is failing repeatedly (no complete reply); ", " waiting, next try in 1 s", "is responding again"] {
-        assert!(stderr.contains(told), "{told}: {stderr}");
+    for message in ["is failing repeatedly (no complete reply); ", " waiting, next try in 1 s", "is responding again"] {
+        assert!(stderr.contains(message), "{message}: {stderr}");
     }
     assert_eq!(run.tables(), whole.tables());
 }
@@ -195,8 +195,8 @@ async fn ctrl_c_finishes_calls_in_flight_and_the_next_run_resumes() {
     let output = child.wait_with_output().expect("it ends");
     assert_eq!(output.status.code(), Some(130), "{rest:?}");
     assert!(output.stdout.is_empty());
-    let told = "hint: run `dramaturg build small.toml --json` again to resume; completed work is kept";
-    assert_eq!(rest.last().map(String::as_str), Some(told), "{rest:?}");
+    let hint = "hint: run `dramaturg build small.toml --json` again to resume; completed work is kept";
+    assert_eq!(rest.last().map(String::as_str), Some(hint), "{rest:?}");
     let asked = server.bodies().len() - before;
     let journal = std::fs::read_to_string(run.journal()).expect("a journal");
     let kept = journal.lines().filter(|line| line.contains("\"model\":\"served\"")).count();

@@ -39,7 +39,7 @@ pub(in crate::cli) enum JournalCommand {
     Export {
         /// Run folder, or its `journal.jsonl`.
         run: PathBuf,
-        /// Only calls of this ask, such as `simulate/reply`.
+        /// Only calls of this ask, such as `simulate/test_reply`.
         #[arg(long)]
         ask: Option<String>,
         /// Only calls of this model, named as in the pipeline file.

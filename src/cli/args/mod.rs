@@ -23,7 +23,7 @@ pub(super) use instruct::{DedupArguments, InstructArguments, InstructCommand};
 pub(super) use journal::JournalCommand;
 pub(super) use pool::{KindFilter, PoolArguments, PoolCommand, SceneFilter, Sort};
 pub(super) use run::{RunArguments, RunOptions};
-pub(super) use sizes::hold;
+pub(super) use sizes::parse_hold_out;
 pub(super) use split::SplitArguments;
 
 const STYLES: Styles = Styles::styled()

@@ -3,10 +3,10 @@
 use crate::dataset::split::{HoldOut, Part, Size, UNUSED};
 
 /// Parses `[SPLIT:]COLUMN=VALUE`.
-pub(in crate::cli) fn hold(text: &str, rest: &str) -> Option<HoldOut> {
+pub(in crate::cli) fn parse_hold_out(text: &str, remainder: &str) -> Option<HoldOut> {
     let (column, value) = text.split_once('=')?;
     let (split, column) = column.split_once(':').unwrap_or(("test", column));
-    let is_sound = !column.is_empty() && !value.is_empty() && split_name(split).is_ok() && split != rest;
+    let is_sound = !column.is_empty() && !value.is_empty() && split_name(split).is_ok() && split != remainder;
     is_sound.then(|| HoldOut { column: column.to_owned(), value: value.to_owned(), split: split.to_owned() })
 }
 
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn hold_out_values_are_parsed() {
-        let held = |text: &str| hold(text, "train").map(|held| (held.split, held.column, held.value));
+        let held = |text: &str| parse_hold_out(text, "train").map(|held| (held.split, held.column, held.value));
         let found = |split: &str, column: &str, value: &str| Some((split.into(), column.into(), value.into()));
         assert_eq!(held("character=Keziah: a ferry=woman"), found("test", "character", "Keziah: a ferry=woman"));
         assert_eq!(held("dev:book=渡口"), found("dev", "book", "渡口"));

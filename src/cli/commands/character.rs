@@ -1,6 +1,5 @@
 //! The command `character`: exports characters as Tavern cards.
 
-use crate::config;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -12,6 +11,7 @@ use crate::cli::exit::Exit;
 use crate::cli::output::control_chars::visible;
 use crate::cli::output::diagnostics;
 use crate::cli::{Terminal, to_stderr};
+use crate::config;
 use crate::config::BookError;
 use crate::config::{CharactersError, PipelineError};
 use crate::schema::{Character, CharacterId, Scene, slug};

@@ -1,7 +1,6 @@
 //! The command `check`: validates a pipeline file and optionally its endpoints, or a folder with a data set or a scene
 //! pool.
 
-use crate::config;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -16,6 +15,7 @@ use crate::cli::output::control_chars::{visible, visible_lines};
 use crate::cli::output::diagnostics::FailedCommand;
 use crate::cli::output::table;
 use crate::cli::{Terminal, failed, to_stdout, variables};
+use crate::config;
 use crate::config::{Check, Finding};
 use crate::config::{Endpoints, PipelineError};
 use crate::pipeline::{self, Examined, ExaminedModel, ProbedAddress, RunError};
@@ -186,21 +186,21 @@ fn text(path: &Path, examined: &Examined, probed: bool) -> String {
 }
 
 fn probe(address: &ProbedAddress) -> Vec<String> {
-    let output = |known: Option<bool>| match known {
+    let yes_or_no = |known: Option<bool>| match known {
         Some(true) => "yes",
         Some(false) => "no",
         None => "-",
     };
     vec![
         visible(&address.address).into_owned(),
-        output(Some(address.reachable)).to_owned(),
+        yes_or_no(Some(address.reachable)).to_owned(),
         match address.key {
             Some(true) => "accepted",
             Some(false) => "refused",
             None => "-",
         }
         .to_owned(),
-        output(address.model_known).to_owned(),
+        yes_or_no(address.model_known).to_owned(),
         address.schema.unwrap_or("-").to_owned(),
         address.context.map_or_else(|| "-".to_owned(), thousands),
         address.latency_ms.map_or_else(|| "-".to_owned(), |latency| format!("{} ms", thousands(latency))),

@@ -1,6 +1,5 @@
 //! `check` of a data set: prints one line per finding.
 
-use crate::dataset;
 use std::fmt::Write as _;
 
 use serde_json::json;
@@ -10,6 +9,7 @@ use crate::cli::output::control_chars::visible;
 use crate::cli::output::diagnostics::FailedCommand;
 use crate::cli::output::table;
 use crate::cli::{Terminal, failed, to_stdout};
+use crate::dataset;
 use crate::dataset::{Audit, AuditFinding};
 use crate::pipeline::RunError;
 use crate::stages::export::thousands;

@@ -2,7 +2,6 @@
 //!
 //! Books are read and printed one at a time, so memory use is that of the largest book.
 
-use crate::config;
 use std::io::{self, BufWriter, ErrorKind, StdoutLock, Write};
 use std::path::{Path, PathBuf};
 
@@ -14,6 +13,7 @@ use crate::cli::exit::Exit;
 use crate::cli::output::control_chars::visible;
 use crate::cli::output::diagnostics::{self, FailedCommand};
 use crate::cli::{Terminal, to_stderr};
+use crate::config;
 use crate::config::BookError;
 use crate::llm::Tokenizer;
 use crate::schema::Stage;

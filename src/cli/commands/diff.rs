@@ -1,6 +1,5 @@
 //! The command `diff`: compares two runs.
 
-use crate::dataset;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -8,6 +7,7 @@ use crate::cli::exit::Exit;
 use crate::cli::output::control_chars::visible;
 use crate::cli::output::diagnostics;
 use crate::cli::{Terminal, to_stderr, to_stdout};
+use crate::dataset;
 use crate::dataset::{Change, Changes, CountChange, RejectChanges, RowChanges};
 use crate::pipeline::RunError;
 use crate::stages::export::{dollars, thousands};

@@ -1,6 +1,5 @@
 //! `build --dry-run`: the estimated calls, tokens and cost of a run.
 
-use crate::config;
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,6 +11,7 @@ use crate::cli::output::control_chars::visible;
 use crate::cli::output::diagnostics::FailedCommand;
 use crate::cli::output::table;
 use crate::cli::{Terminal, failed, to_stdout, variables};
+use crate::config;
 use crate::config::{Endpoints, Environment};
 use crate::event::Reporter;
 use crate::pipeline::{self, AskForecast, Basis, Forecast, ForecastOptions, RunError};

@@ -1,6 +1,5 @@
 //! `export RUN --format F`: converts a data set to other formats, and its role data to training formats.
 
-use crate::dataset;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
@@ -10,6 +9,7 @@ use crate::cli::args::{ExportArguments, OtherFormat};
 use crate::cli::exit::Exit;
 use crate::cli::output::diagnostics;
 use crate::cli::{to_stderr, to_stdout};
+use crate::dataset;
 use crate::dataset::{ROLE_CONFIGS, RoleConversion, RoleFormat, TableConversion, TableFormat};
 use crate::store::{self, Dataset, LineLimits, SHARD_BYTES, Table};
 

@@ -1,6 +1,5 @@
 //! The command `extract`: prints the quotations of books, or runs a pipeline up to its scenes.
 
-use crate::config;
 use std::io::{self, Write};
 
 use super::chunk::{for_each_book, is_pipeline, print_book_error, usage};
@@ -12,6 +11,7 @@ use crate::cli::exit::Exit;
 use crate::cli::output::control_chars::visible;
 use crate::cli::output::diagnostics::{self, FailedCommand};
 use crate::cli::{Terminal, to_stderr};
+use crate::config;
 use crate::config::{AliasesError, PipelineError};
 use crate::schema::Book;
 use crate::schema::Stage;
@@ -92,10 +92,9 @@ fn attribution(book: &Book, aliases: Option<&Aliases>) -> Attribution {
 /// Prints a note about listed characters that do not occur in the book: misspelled, or renamed without keeping the old
 /// name as an alias.
 fn print_missing_characters(book: &Book, aliases: &Aliases, attribution: &Attribution, quiet: bool) {
-    let print_missing_characters = aliases.missing(attribution);
-    if !print_missing_characters.is_empty() && !quiet {
-        let names: Vec<String> =
-            print_missing_characters.into_iter().map(|name| format!("`{}`", visible(name))).collect();
+    let missing = aliases.missing(attribution);
+    if !missing.is_empty() && !quiet {
+        let names: Vec<String> = missing.into_iter().map(|name| format!("`{}`", visible(name))).collect();
         to_stderr(&format!("note: not found in `{}`: {}\n", visible(&book.slug), names.join(", ")));
     }
 }

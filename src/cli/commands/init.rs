@@ -1,12 +1,12 @@
 //! The command `init`.
 
-use crate::config;
 use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::cli::exit::Exit;
 use crate::cli::output::diagnostics;
 use crate::cli::{to_stderr, to_stdout};
+use crate::config;
 use crate::store;
 
 /// Writes the files of a new project. If any of them exists, nothing is written.

@@ -201,7 +201,7 @@ fn write(
     let mut next = 0;
     each_line(&arguments.file, |number, line| {
         let changed =
-            || Fault::NotRereadable { path: arguments.file.clone(), problem: "it has changed while it was judged" };
+            || Fault::NotRereadable { path: arguments.file.clone(), problem: "it changed while it was being read" };
         let (kept, similarity, nearest) = *verdicts.get(next).ok_or_else(changed)?;
         if questions.lines[next] != number {
             return Err(changed());
@@ -232,7 +232,7 @@ fn write(
     if next == questions.texts.len() {
         Ok(())
     } else {
-        Err(Fault::NotRereadable { path: arguments.file.clone(), problem: "it has changed while it was judged" })
+        Err(Fault::NotRereadable { path: arguments.file.clone(), problem: "it changed while it was being read" })
     }
 }
 

@@ -1,12 +1,12 @@
 //! The command `schema`.
 
-use crate::config;
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::cli::exit::Exit;
 use crate::cli::output::diagnostics;
 use crate::cli::{to_stderr, to_stdout};
+use crate::config;
 use crate::store;
 
 /// Writes the schemas to a folder, or with `check` reports which files there are out of date.

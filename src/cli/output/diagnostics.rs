@@ -134,8 +134,8 @@ pub(crate) fn hint(error: &RunError, command: FailedCommand, invocation: &str) -
             format!("fix or remove them, and {again}; the rest is kept")
         }
         RunError::Failures { failed, .. } => format!("{again} to retry these {failed}; the rest is kept"),
-        RunError::Ask(AskError::Budget(bound)) => {
-            let key = bound.split(' ').next().unwrap_or_default();
+        RunError::Ask(AskError::Budget(limit)) => {
+            let key = limit.key;
             format!("raise `budget.{key}` in the file or with `--set`, and {again}; completed work is kept")
         }
         RunError::Ask(AskError::Missing { .. }) if command == FailedCommand::Select => {
@@ -146,14 +146,14 @@ pub(crate) fn hint(error: &RunError, command: FailedCommand, invocation: &str) -
         RunError::Ask(AskError::Missing { .. }) => {
             "rerun without `--replay` to make this call".to_owned()
         }
-        RunError::Unbuilt { .. } => {
+        RunError::NoDataset { .. } => {
             "`dramaturg build` writes the data set; RUN is the run folder that it prints at the end".to_owned()
         }
-        RunError::Divided { .. } => {
+        RunError::WasSplit { .. } => {
             format!("`dramaturg build PIPELINE --replay` restores the original splits; then {again}, and `dramaturg split` after it")
         }
         RunError::OtherRun { .. } => "remove it: `select` accepts `--set models.NAME…` only for a judge given with `--judge` that has no other \
-                                      role, and keys of pace, price and address; use `dramaturg build` for another run"
+                                      role, and keys that set its speed, price or address; use `dramaturg build` for another run"
             .to_owned(),
         RunError::Ask(AskError::Unusable { model, source }) => match source {
             HttpFault::Status { status: 401 | 403, .. } => {

@@ -10,8 +10,8 @@ use crate::pipeline::{FaultCounts, PerSample, Summary, Tokens};
 pub(crate) use crate::stages::export::{dollars, percent, thousands};
 
 /// Formats the summary: rows, rejects, calls, tokens, cost, path and the next command. The next command loads the data
-/// set if there is one, otherwise it is `on`, which runs the next stage.
-pub(crate) fn summary(summary: &Summary, on: &str) -> String {
+/// set if there is one, otherwise it is `next_stage`.
+pub(crate) fn summary(summary: &Summary, next_stage: &str) -> String {
     let mut text = String::new();
     for (config, splits) in &summary.rows {
         let splits: Vec<String> = splits.iter().map(|(split, rows)| format!("{} {split}", thousands(*rows))).collect();
@@ -80,13 +80,16 @@ pub(crate) fn summary(summary: &Summary, on: &str) -> String {
     let _ = writeln!(text, "{:>13}  {:.1} s", "time", summary.wall_s);
     let path = summary.dataset.as_ref().unwrap_or(&summary.run);
     let _ = writeln!(text, "{:>13}  {}", "path", path.display());
-    let next = summary.dataset.as_ref().map_or_else(|| on.to_owned(), |dataset| attribution(dataset, &summary.rows));
+    let next = summary
+        .dataset
+        .as_ref()
+        .map_or_else(|| next_stage.to_owned(), |dataset| loading_command(dataset, &summary.rows));
     let _ = writeln!(text, "{:>13}  {next}", "next");
     text
 }
 
 /// Returns the command that loads the samples, or the first config with rows if there are no samples.
-fn attribution(dataset: &Path, rows: &BTreeMap<String, BTreeMap<String, u64>>) -> String {
+fn loading_command(dataset: &Path, rows: &BTreeMap<String, BTreeMap<String, u64>>) -> String {
     let has_rows = |config: &str| rows.get(config).is_some_and(|splits| splits.values().any(|rows| *rows > 0));
     let config = Some("samples").filter(|config| has_rows(config));
     let config =

@@ -14,20 +14,20 @@ use crate::config::document::json_schema::inlined;
 pub(crate) fn check<T: JsonSchema>(document: &Document, subject: &str, problems: &mut Vec<Problem>) {
     let schema = inlined::<T>();
     let validator: Validator = jsonschema::validator_for(&schema).expect("a schema generated from a type is valid");
-    let shape = Shape { schema: &schema, document, subject };
+    let checker = SchemaCheck { schema: &schema, document, subject };
     for error in validator.iter_errors(&document.value) {
-        shape.report(&error, problems);
+        checker.report(&error, problems);
     }
-    shape.integers("", &document.value, problems);
+    checker.integers("", &document.value, problems);
 }
 
-struct Shape<'a> {
+struct SchemaCheck<'a> {
     schema: &'a Value,
     document: &'a Document,
     subject: &'a str,
 }
 
-impl Shape<'_> {
+impl SchemaCheck<'_> {
     fn report(&self, error: &ValidationError<'_>, problems: &mut Vec<Problem>) {
         let pointer = error.instance_path().as_str();
         let node = self.node(error);

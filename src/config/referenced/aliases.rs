@@ -75,30 +75,30 @@ pub fn read_book(
     let path = pool.aliases_path(&book.slug);
     if let Some(file) = pool.aliases(&book.slug)?.filter(|file| !aliases::is_as_written(file)) {
         let aliases = parse(&path, &file, true).map_err(PoolAliasesError::Invalid)?;
-        let mut readings: BTreeMap<Language, Attribution> =
+        let mut attributions: BTreeMap<Language, Attribution> =
             languages.iter().map(|&language| (language, corrected(book, text, language, &aliases))).collect();
         let is_here = |person: &&Person| person.mentions > 0 || person.lines > 0;
-        let here = readings.values().flat_map(|attribution| attribution.people.iter().filter(is_here));
+        let here = attributions.values().flat_map(|attribution| attribution.people.iter().filter(is_here));
         let here: BTreeSet<&str> = here.map(|person| person.name.as_str()).collect();
         let names = aliases.people.iter().map(|person| person.name.as_str());
         let absent: Vec<String> = names.filter(|name| !here.contains(name)).map(|name| format!("`{name}`")).collect();
         let note = format!("`{}`: the book has no mention of {}", path.display(), absent.join(", "));
-        if readings.len() > 1 {
+        if attributions.len() > 1 {
             // A character that speaks only in one language is dropped from the others; characters without mentions are
             // last.
-            for attribution in readings.values_mut() {
+            for attribution in attributions.values_mut() {
                 let here = attribution.people.iter().take_while(is_here).count();
                 attribution.people.truncate(here);
             }
         }
-        return Ok((readings, (!absent.is_empty()).then_some(note)));
+        return Ok((attributions, (!absent.is_empty()).then_some(note)));
     }
-    let readings: BTreeMap<Language, Attribution> =
+    let attributions: BTreeMap<Language, Attribution> =
         languages.iter().map(|&language| (language, attribute(text, language, book.script))).collect();
-    let (own, others): (Vec<_>, Vec<_>) = readings.iter().partition(|(language, _)| **language == book.language);
+    let (own, others): (Vec<_>, Vec<_>) = attributions.iter().partition(|(language, _)| **language == book.language);
     let all: Vec<&Attribution> = own.into_iter().chain(others).map(|(_, attribution)| attribution).collect();
     pool.write_aliases(&book.slug, &aliases::text(&book.slug, &all))?;
-    Ok((readings, None))
+    Ok((attributions, None))
 }
 
 /// Attributes a book in one language with an edited file. In the book's main language the file applies in full.
@@ -185,7 +185,7 @@ mod tests {
         "“One,” said Mr. Hale.\n\n“Two,” said Ruth Hallow.\n\n“Three,” said Hale.\n\n“Four,” said Ruth Hallow.\n";
     const ZH: &str = "江守田道：“一。”\n\n孟秋云说：“二。”\n\n江守田又道：“三。”\n\n孟秋云道：“四。”\n";
 
-    fn session() -> (TempDir, Pool) {
+    fn empty_pool() -> (TempDir, Pool) {
         let folder = tempfile::tempdir().unwrap();
         let pool = Pool::open(&folder.path().join("scene_pool")).unwrap();
         (folder, pool)
@@ -198,8 +198,8 @@ mod tests {
 
     /// Reads a book that is entirely in its main language.
     fn read_own(pool: &Pool, book: &Book) -> Result<(Attribution, Option<String>), PoolAliasesError> {
-        let (mut readings, note) = read_book(pool, book, &book.text, &BTreeSet::from([book.language]))?;
-        Ok((readings.remove(&book.language).expect("the language that was asked for"), note))
+        let (mut attributions, note) = read_book(pool, book, &book.text, &BTreeSet::from([book.language]))?;
+        Ok((attributions.remove(&book.language).expect("the language that was asked for"), note))
     }
 
     fn speakers(attribution: &Attribution) -> String {
@@ -222,7 +222,7 @@ mod tests {
             ),
             (Language::Zh, "江守田", "江老大", "江守田 孟秋云 江守田 孟秋云", "江老大 孟秋云 江老大 孟秋云"),
         ] {
-            let (_folder, pool) = session();
+            let (_folder, pool) = empty_pool();
             let mut book = book(language);
             let (attribution, note) = read_own(&pool, &book).unwrap();
             assert_eq!((speakers(&attribution).as_str(), note), (before, None));
@@ -262,7 +262,7 @@ mod tests {
 
     #[test]
     fn a_file_corrects_both_languages_of_a_book() {
-        let (_folder, pool) = session();
+        let (_folder, pool) = empty_pool();
         let book = Book { text: format!("{EN}\n{ZH}"), ..book(Language::En) };
         let both = BTreeSet::from(Language::ALL);
         let read = |book: &Book| read_book(&pool, book, &book.text, &both).unwrap();
@@ -282,13 +282,13 @@ mod tests {
         };
         let changed = with(&with(&changed, "Old Jiang", "江守田"), "Mrs. Reed", "Ruth Hallow");
         pool.write_aliases("tide", &changed).unwrap();
-        let (readings, note) = read(&book);
+        let (attributions, note) = read(&book);
         assert_eq!(note, None, "every character occurs in one of the languages");
-        let (en, zh) = (speakers(&readings[&Language::En]), speakers(&readings[&Language::Zh]));
+        let (en, zh) = (speakers(&attributions[&Language::En]), speakers(&attributions[&Language::Zh]));
         assert!(en.starts_with("Mr. Hale Mrs. Reed Mr. Hale Mrs. Reed"), "{en}");
         assert!(zh.ends_with("Old Jiang 孟秋云 Old Jiang 孟秋云"), "{zh}");
         assert!(
-            readings[&Language::En].people.iter().all(|person| person.name != "孟秋云"),
+            attributions[&Language::En].people.iter().all(|person| person.name != "孟秋云"),
             "the other language does not mention her"
         );
         assert_eq!(pool.aliases("tide").unwrap().unwrap(), changed);
@@ -296,8 +296,8 @@ mod tests {
         // A file for the first language alone leaves the second to the rules.
         let english = "[[people]]\nname = \"Hale\"\naliases = [\"Mr. Hale\"]\n[[people]]\nname = \"Ishmael\"\n";
         pool.write_aliases("tide", english).unwrap();
-        let (readings, note) = read(&book);
-        assert!(speakers(&readings[&Language::Zh]).contains("江守田 孟秋云 江守田 孟秋云"));
+        let (attributions, note) = read(&book);
+        assert!(speakers(&attributions[&Language::Zh]).contains("江守田 孟秋云 江守田 孟秋云"));
         assert!(note.unwrap().ends_with("the book has no mention of `Ishmael`"));
     }
 
@@ -366,7 +366,7 @@ mod tests {
 
     #[test]
     fn an_invalid_alias_file_ends_the_run_and_is_kept() {
-        let (_folder, pool) = session();
+        let (_folder, pool) = empty_pool();
         pool.write_aliases("tide", "[[people]]\nname = 3\n").unwrap();
         let error = read_own(&pool, &book(Language::En)).expect_err("no name");
         let PoolAliasesError::Invalid(PipelineError::Invalid { sources, problems }) = error else { panic!("{error}") };

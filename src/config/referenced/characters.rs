@@ -158,7 +158,7 @@ impl Reader {
         let form = if file.complete && is_json { CharacterFormat::detect(&file.value) } else { CharacterFormat::Own };
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         let characters = if form == CharacterFormat::Own {
-            self.shape::<CharacterFile>(&file, "the character file");
+            self.check_schema::<CharacterFile>(&file, "the character file");
             self.own(&file, source, before)
         } else {
             established::import(form, &file.value, &stem, most).unwrap_or_else(|error| {

@@ -98,7 +98,7 @@ impl Reader {
         };
         let before = self.problems.len();
         let own = Document::toml(source, &text, &mut self.problems);
-        self.shape::<VetoFile>(&own, "the vetoes file");
+        self.check_schema::<VetoFile>(&own, "the vetoes file");
         let file: VetoFile =
             serde_json::from_value(own.value.clone()).ok().filter(|_| self.problems.len() == before)?;
         let id_span = |list: &str, at: usize| own.at(&child(&child(&child("", list), &at.to_string()), "id"));

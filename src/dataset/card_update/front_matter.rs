@@ -52,12 +52,12 @@ fn fault_at(line: usize, message: &str) -> CardError {
 }
 
 /// Rewrites the lists of the front matter that name a config's splits.
-pub(crate) fn refronted(text: &str, division: &ConfigSplits<'_>) -> Result<String, CardError> {
+pub(crate) fn with_updated_front_matter(text: &str, config_splits: &ConfigSplits<'_>) -> Result<String, CardError> {
     let range = front(text)?;
     let before = range.as_ref().map_or(0, |range| range.start);
     let count = range.as_ref().map_or(0, ExactSizeIterator::len);
     let mut lines: Vec<String> = text.lines().skip(before).take(count).map(str::to_owned).collect();
-    relisted(&mut lines, division).map_err(|fault| CardError { line: fault.line + before, ..fault })?;
+    update_lists(&mut lines, config_splits).map_err(|fault| CardError { line: fault.line + before, ..fault })?;
     // The body keeps its own final line break.
     let ended = range.map_or(0, |range| range.end + 1);
     let body = &text[text.split_inclusive('\n').take(ended).map(str::len).sum()..];
@@ -65,8 +65,8 @@ pub(crate) fn refronted(text: &str, division: &ConfigSplits<'_>) -> Result<Strin
     Ok(format!("---\n{lines}---\n{body}"))
 }
 
-fn relisted(lines: &mut Vec<String>, division: &ConfigSplits<'_>) -> Result<(), CardError> {
-    let ConfigSplits { config, splits, .. } = *division;
+fn update_lists(lines: &mut Vec<String>, config_splits: &ConfigSplits<'_>) -> Result<(), CardError> {
+    let ConfigSplits { config, splits, .. } = *config_splits;
     let mut files = Vec::new();
     let mut info = Vec::new();
     for SplitRows { name, rows, bytes } in splits {
@@ -79,7 +79,7 @@ fn relisted(lines: &mut Vec<String>, division: &ConfigSplits<'_>) -> Result<(), 
     with_list(&mut lines.clone(), INFO, config, "splits", &info)?;
     with_list(lines, CONFIGS, config, FILES, &files)?;
     with_list(lines, INFO, config, "splits", &info)?;
-    for (other, splits) in division.others {
+    for (other, splits) in config_splits.others {
         let pairs = read(&borrowed(lines))?;
         let named = pairs.iter().find(|pair| pair.key == CONFIGS).map_or(&[][..], |pair| pair.value.items());
         if !named.iter().any(|item| is_named(&item.value, other)) {
@@ -87,7 +87,7 @@ fn relisted(lines: &mut Vec<String>, division: &ConfigSplits<'_>) -> Result<(), 
             with_list(lines, CONFIGS, other, FILES, &files)?;
         }
     }
-    let Some(columns) = division.columns else { return Ok(()) };
+    let Some(columns) = config_splits.columns else { return Ok(()) };
     let known = features_of(&read(&borrowed(lines))?).remove(config);
     let own = columns.get_column_names().into_iter().map(ToString::to_string).collect();
     if known.is_some_and(|known| known != own) {

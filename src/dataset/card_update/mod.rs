@@ -10,7 +10,7 @@ use std::ops::Range;
 use polars::prelude::DataFrame;
 use thiserror::Error;
 
-use self::front_matter::{CONFIGS, FILES, FOLDER, INFO, NAME, features_of, front, read, refronted};
+use self::front_matter::{CONFIGS, FILES, FOLDER, INFO, NAME, features_of, front, read, with_updated_front_matter};
 use self::yaml::Yaml;
 use crate::stages::export::markers::{
     BALANCE, READING, SPLITS, block_range, blocks, counts_block, marked, replaced, splits_block,
@@ -82,8 +82,8 @@ pub struct ConfigSplits<'a> {
 ///
 /// Other configs and columns that are missing from the front matter are added, because readers would not find them. All
 /// lines get the line break of the first line.
-pub fn update_card(card: &str, division: &ConfigSplits<'_>) -> Result<String, CardError> {
-    let ConfigSplits { config, splits, section, .. } = *division;
+pub fn update_card(card: &str, config_splits: &ConfigSplits<'_>) -> Result<String, CardError> {
+    let ConfigSplits { config, splits, section, .. } = *config_splits;
     // A byte order mark is removed, because it would hide the front matter from readers.
     let has_returns = card.find('\n').is_some_and(|end| card[..end].ends_with('\r'));
     let mut text = normalized(card);
@@ -106,7 +106,7 @@ pub fn update_card(card: &str, division: &ConfigSplits<'_>) -> Result<String, Ca
         put(&mut text, READING, &examples)?;
     }
     text = with_part(&text, config, section)?;
-    let text = refronted(&text, division)?;
+    let text = with_updated_front_matter(&text, config_splits)?;
     Ok(if has_returns { text.replace('\n', "\r\n") } else { text })
 }
 
@@ -293,10 +293,10 @@ mod tests {
             ("extra".to_owned(), BTreeMap::from([of("train", &["extra/train.parquet"])])),
         ]);
         let splits = splits(&[("a", 1)]);
-        let division =
+        let config_splits =
             ConfigSplits { config: "samples", splits: &splits, section: "So.", columns: Some(&wider), others: &others };
         for card in ["", "\u{feff}", "# Mine\n", "---\nlicense: mit\n---\n", "\u{feff}---\nconfigs:\n---\n"] {
-            let updated = super::update_card(card, &division).unwrap();
+            let updated = super::update_card(card, &config_splits).unwrap();
             assert_eq!(updated.matches("---\n").count(), 2, "exactly one front matter: {updated}");
             assert!(!updated.contains('\u{feff}'), "{updated}");
             let rows = read_card_rows(&updated).unwrap().expect("the card has a front matter");
@@ -312,7 +312,7 @@ mod tests {
             );
         }
         let card = card(&Params::default(), &metadata(), &tables(&records()));
-        let updated = super::update_card(&card, &division).unwrap();
+        let updated = super::update_card(&card, &config_splits).unwrap();
         assert!(
             !card.contains("- name: canary") && updated.contains("  - name: canary\n    dtype: string\n"),
             "{updated}"
@@ -320,7 +320,7 @@ mod tests {
         let of = |text: &str| read_card_rows(text).unwrap().expect("the card has a front matter").columns;
         assert_eq!(of(&updated)["samples"].len(), wider.width());
         assert_eq!(of(&updated)["scenes"], of(&card)["scenes"]);
-        let same = ConfigSplits { columns: Some(&samples.frame), ..division };
+        let same = ConfigSplits { columns: Some(&samples.frame), ..config_splits };
         assert_eq!(of(&super::update_card(&card, &same).unwrap()), of(&card));
     }
 
@@ -542,14 +542,14 @@ mod tests {
         let numbers = Column::new("n".into(), [1_i64]).cast(&DataType::Int128).unwrap();
         let frame = DataFrame::new(1, vec![numbers]).unwrap();
         let (splits, others) = (splits(&[("a", 1)]), BTreeMap::new());
-        let division =
+        let config_splits =
             ConfigSplits { config: "samples", splits: &splits, section: "So.", columns: Some(&frame), others: &others };
         for info in [
             "- config_name: 甲\n  features:\n  - name: id\n    dtype: string\n- config_name: samples\n  features:\n  - name: id\n    dtype: string\n",
             "- features:\n  - name: id\n    dtype: string\n  # 我的\n  config_name: samples\n",
             "  features:\n  - name: id\n    dtype: string\n  config_name: samples\n",
         ] {
-            let updated = super::update_card(&format!("---\ndataset_info:\n{info}---\n"), &division).unwrap();
+            let updated = super::update_card(&format!("---\ndataset_info:\n{info}---\n"), &config_splits).unwrap();
             let rows = read_card_rows(&updated).unwrap().expect("the card has a front matter");
             assert!(!rows.columns.contains_key("samples"), "{updated}");
             assert_eq!(rows.columns.len(), info.matches("甲").count());

@@ -46,9 +46,9 @@ pub fn convert_tables(conversion: &TableConversion) -> Result<BTreeMap<String, u
             continue;
         }
         let folder = if conversion.format.config().is_some() {
-            new_folder.place().to_owned()
+            new_folder.temporary_path().to_owned()
         } else {
-            new_folder.place().join(&table.config)
+            new_folder.temporary_path().join(&table.config)
         };
         let of_split;
         let name = if !is_list {
@@ -80,7 +80,7 @@ pub fn convert_tables(conversion: &TableConversion) -> Result<BTreeMap<String, u
             let path = folder.join(file);
             // A JSON list is one file, and its closing bracket is not a row.
             let rows = if is_list { rows } else { usize::try_from(lines).unwrap_or(usize::MAX) };
-            let relative = path.strip_prefix(new_folder.place()).unwrap_or(&path);
+            let relative = path.strip_prefix(new_folder.temporary_path()).unwrap_or(&path);
             let relative = relative.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/");
             written.insert(relative, rows);
         }

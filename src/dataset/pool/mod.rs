@@ -125,7 +125,7 @@ fn check_aliases(path: &Path) -> Vec<Finding> {
 
 /// Reads custom scenes to add: one scene in TOML or JSON, a JSON list, or JSON Lines. A single scene keeps its text
 /// unchanged; several are written as separate texts.
-pub fn own_scenes(path: &Path) -> Result<Vec<CustomScene>, AdditionError> {
+pub fn read_custom_scenes(path: &Path) -> Result<Vec<CustomScene>, AdditionError> {
     if !path.is_file() {
         let paths::NoMatch { message, nearest } = paths::absent(path);
         return Err(AdditionError::NoMatch { message, nearest });
@@ -143,7 +143,7 @@ pub fn own_scenes(path: &Path) -> Result<Vec<CustomScene>, AdditionError> {
         let text = text.ok()?;
         Some((parse(file, text)?.id, text.to_owned()))
     });
-    let read: Option<Vec<(SceneId, String)>> = read.into_iter().map(|placed| placed.value).collect();
+    let read: Option<Vec<(SceneId, String)>> = read.into_iter().map(|located| located.value).collect();
     let Some(read) = read.filter(|read| !read.is_empty()) else {
         let message = format!("`{}` contains no scenes", path.display());
         return Err(AdditionError::NoMatch { message, nearest: None });
@@ -181,18 +181,18 @@ fn check(files: &[PoolFile]) -> PoolCheck {
     });
     let cross_scene_faults = cross_scene_faults(files, &scanned);
     let (mut findings, mut more) = (Vec::new(), 0);
-    for (index, placed) in scanned.iter().enumerate() {
+    for (index, located) in scanned.iter().enumerate() {
         let cross_scene_faults = cross_scene_faults.get(&index).map_or(&[][..], Vec::as_slice);
-        if placed.value.faults + cross_scene_faults.len() == 0 {
+        if located.value.faults + cross_scene_faults.len() == 0 {
             continue;
         }
         if findings.len() >= MOST {
-            more += placed.value.faults + cross_scene_faults.len();
+            more += located.value.faults + cross_scene_faults.len();
             continue;
         }
-        findings.extend(findings_of(&files[placed.position.file], placed, cross_scene_faults));
+        findings.extend(findings_of(&files[located.position.file], located, cross_scene_faults));
     }
-    PoolCheck { scenes: scanned.iter().filter(|placed| placed.value.fault.is_none()).count(), findings, more }
+    PoolCheck { scenes: scanned.iter().filter(|located| located.value.fault.is_none()).count(), findings, more }
 }
 
 /// Checks scenes against each other; returns the problems by index of the scene.
@@ -200,9 +200,9 @@ fn cross_scene_faults(files: &[PoolFile], scanned: &[LocatedScene<ScannedScene>]
     let mut of_books: BTreeSet<&str> = BTreeSet::new();
     let mut firsts: BTreeMap<(SceneKind, &str), usize> = BTreeMap::new();
     let mut cross_scene_faults: BTreeMap<usize, Vec<SceneFault>> = BTreeMap::new();
-    for (at, placed) in scanned.iter().enumerate() {
-        let Some(id) = placed.value.id.as_deref() else { continue };
-        let kind = files[placed.position.file].kind;
+    for (at, located) in scanned.iter().enumerate() {
+        let Some(id) = located.value.id.as_deref() else { continue };
+        let kind = files[located.position.file].kind;
         if kind == SceneKind::Book {
             of_books.insert(id);
         }
@@ -255,10 +255,10 @@ fn parse(file: &PoolFile, text: &str) -> Option<Scene> {
 /// Parses a scene again and returns all problems.
 fn findings_of(
     file: &PoolFile,
-    placed: &LocatedScene<ScannedScene>,
+    located: &LocatedScene<ScannedScene>,
     cross_scene_faults: &[SceneFault],
 ) -> Vec<Finding> {
-    let LocatedScene { position, value } = placed;
+    let LocatedScene { position, value } = located;
     let finding = |check, line: u32, column: u32, message: String| Finding {
         check,
         path: file.path.clone(),
@@ -521,16 +521,16 @@ mod tests {
             path
         };
         let (one, other) = (line("b@3", Language::En), line("渡口", Language::Zh));
-        let read = own_scenes(&write("list.json", &format!("[{one},\n {other}]"))).unwrap();
+        let read = read_custom_scenes(&write("list.json", &format!("[{one},\n {other}]"))).unwrap();
         assert_eq!(read.iter().map(|scene| scene.id.as_str()).collect::<Vec<_>>(), ["b@3", "渡口"]);
         assert_eq!((read[1].text.as_str(), read[1].is_toml), (format!("{other}\n").as_str(), false));
-        assert_eq!(own_scenes(&write("lines.jsonl", &format!("{one}\n{other}\n"))).unwrap().len(), 2);
-        let error = own_scenes(&write("twice.json", &format!("[{one},{one}]"))).expect_err("one id");
+        assert_eq!(read_custom_scenes(&write("lines.jsonl", &format!("{one}\n{other}\n"))).unwrap().len(), 2);
+        let error = read_custom_scenes(&write("twice.json", &format!("[{one},{one}]"))).expect_err("one id");
         assert!(matches!(&error, AdditionError::Invalid { findings, .. } if findings.len() == 1), "{error}");
         for (name, text) in [("none.json", "[]"), ("scene.txt", &one)] {
-            assert!(matches!(own_scenes(&write(name, text)), Err(AdditionError::NoMatch { .. })), "{name}");
+            assert!(matches!(read_custom_scenes(&write(name, text)), Err(AdditionError::NoMatch { .. })), "{name}");
         }
-        let error = own_scenes(&folder.path().join("lst.json")).expect_err("missing");
+        let error = read_custom_scenes(&folder.path().join("lst.json")).expect_err("missing");
         assert!(matches!(error, AdditionError::NoMatch { nearest: Some(_), .. }), "{error}");
     }
 

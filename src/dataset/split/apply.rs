@@ -118,7 +118,7 @@ pub fn split_dataset(options: &SplitOptions) -> Result<SplitOutcome, SplitError>
         return Ok(SplitOutcome { dataset: out.to_owned(), report: divided.report, notes });
     }
     if options.out.is_none() {
-        NewDataset::mend(&target)?;
+        NewDataset::repair(&target)?;
     }
     let mut new = NewDataset::beside(&target, options.shard_bytes)?;
     let (splits, all) = (divided.splits.as_slice(), divided.names.as_slice());
@@ -129,7 +129,7 @@ pub fn split_dataset(options: &SplitOptions) -> Result<SplitOutcome, SplitError>
             output::write(CONVERSATIONS, &chats, &carried.tails, &carried.order, (&carried.splits, all), &mut new)?;
         divisions.push(SplitConfig::new(&chats, rows, carried.report(&divided.report), carried.section())?);
     }
-    let of_division = |table: &&Table| divisions.iter().any(|division| division.config == table.config);
+    let of_division = |table: &&Table| divisions.iter().any(|config_splits| config_splits.config == table.config);
     let replaced: BTreeSet<String> = dataset
         .tables
         .iter()
@@ -141,7 +141,7 @@ pub fn split_dataset(options: &SplitOptions) -> Result<SplitOutcome, SplitError>
         new.add(&dataset.path, name)?;
     }
     new.add_json(SPLITS, &with_reports(&dataset.path.join(SPLITS), &divisions))?;
-    let mut updates = divisions.iter().map(|division| division.on_card(&others));
+    let mut updates = divisions.iter().map(|config_splits| config_splits.on_card(&others));
     let card = updates.try_fold(card, |card, update| update_card(&card, &update)).map_err(card_fault)?;
     let mut files = new.finish(&card)?;
     // A report may be in the data set's own folder, or in the run's folder above it.
@@ -293,7 +293,7 @@ fn reports(path: &Path) -> BTreeMap<String, Value> {
 /// Returns the contents of `splits.json`, with the entries of some configs replaced.
 fn with_reports(path: &Path, divisions: &[SplitConfig]) -> Value {
     let mut configs = reports(path);
-    configs.extend(divisions.iter().map(|division| (division.config.clone(), division.report.clone())));
+    configs.extend(divisions.iter().map(|config_splits| (config_splits.config.clone(), config_splits.report.clone())));
     json!({"format": 1, "version": env!("CARGO_PKG_VERSION"), "configs": configs})
 }
 

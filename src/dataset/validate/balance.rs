@@ -23,7 +23,7 @@ pub(super) struct Balance {
     /// By language and character type; includes types of characters without samples.
     counts: BTreeMap<String, BTreeMap<String, ByDimension>>,
     /// The dimensions that turns of conversations had or targeted.
-    aimed: BTreeSet<String>,
+    targeted: BTreeSet<String>,
     /// Whether samples have no character type.
     is_untyped: bool,
 }
@@ -44,8 +44,8 @@ impl Balance {
                 let Some(turns) = group.cells("turns") else { return };
                 for cells in ["dimension", "target"].into_iter().filter_map(|field| turns.field(field)) {
                     for turn in (0..group.height).flat_map(|row| turns.list(row)) {
-                        if let Some(code) = cells.text(turn).filter(|code| !self.aimed.contains(*code)) {
-                            self.aimed.insert(code.to_owned());
+                        if let Some(code) = cells.text(turn).filter(|code| !self.targeted.contains(*code)) {
+                            self.targeted.insert(code.to_owned());
                         }
                     }
                 }
@@ -101,7 +101,7 @@ impl Balance {
                 findings.add(Location::of_dataset(Check::Balance), &message, Remedy::ReplaceDimension);
             }
         }
-        let codes = codes.unwrap_or_else(|| all.keys().cloned().chain(std::mem::take(&mut self.aimed)).collect());
+        let codes = codes.unwrap_or_else(|| all.keys().cloned().chain(std::mem::take(&mut self.targeted)).collect());
         for of_type in self.counts.values_mut().flat_map(BTreeMap::values_mut) {
             for code in &codes {
                 of_type.entry(code.clone()).or_default();
@@ -184,7 +184,7 @@ mod tests {
 
     /// Returns findings and notes for counts by language, type and dimension.
     fn reported(counts: &[Counted<'_>], codes: Option<&[&str]>) -> (Vec<String>, Vec<String>) {
-        let mut balance = Balance { aimed: BTreeSet::from(["PA".to_owned()]), ..Balance::default() };
+        let mut balance = Balance { targeted: BTreeSet::from(["PA".to_owned()]), ..Balance::default() };
         for (language, character_type, dimensions) in counts {
             let of_type = balance.counts.entry((*language).to_owned()).or_default().entry((*character_type).to_owned());
             let dimensions = dimensions.iter().map(|(code, count)| ((*code).to_owned(), *count));

@@ -23,7 +23,7 @@ use super::usage::tracker::{Outcome, Spent};
 use super::usage::{Price, Usage};
 use crate::schema::{Draw, Message};
 use crate::seed::{number, seeded};
-use reply::{Fault, again, read};
+use reply::{Fault, read, retry_message};
 
 pub use sampling::Sampling;
 
@@ -166,7 +166,8 @@ impl Model {
                 }
             };
             tries += 1;
-            let spent = Spent { requests: answered.requests, usage: answered.usage, again: tries > 1, kept: !is_new };
+            let spent =
+                Spent { requests: answered.requests, usage: answered.usage, is_retry: tries > 1, kept: !is_new };
             self.session.usage_tracker.spend(&self.name, A::NAME, self.price(), &spent);
             drop(reservation);
             self.session.usage_tracker.prompt(&self.name, A::NAME, &request.messages);
@@ -197,7 +198,7 @@ impl Model {
                 let language = language_of(&request.messages);
                 request.messages.push(Message::assistant(answered.reply.text));
                 thoughts.push(answered.reply.reasoning);
-                request.messages.push(Message::user(again(&fault, &shape, language)));
+                request.messages.push(Message::user(retry_message(&fault, &shape, language)));
                 schema_in_prompt |= kind == ReplyFault::Unfit;
             }
         }
@@ -247,7 +248,7 @@ impl Model {
                             self.session.usage_tracker.fault(&self.name, error.reason().name(), false);
                         }
                         let (requests, usage) = (exchange.requests, Usage::default());
-                        let spent = Spent { requests, usage, again: tries > 0, kept: false };
+                        let spent = Spent { requests, usage, is_retry: tries > 0, kept: false };
                         self.session.usage_tracker.spend(&self.name, A::NAME, self.price(), &spent);
                         return Err(error);
                     }

@@ -84,7 +84,7 @@ fn short(text: &str) -> String {
 }
 
 /// Returns the message that tells a model why its reply cannot be used.
-pub(super) fn again(fault: &str, shape: &Shape, language: Language) -> String {
+pub(super) fn retry_message(fault: &str, shape: &Shape, language: Language) -> String {
     match (language, shape) {
         (Language::En, Shape::Json(_)) => format!(
             "That reply cannot be used: {fault}. Answer again with one JSON object that fits the schema, and nothing else."

@@ -9,7 +9,7 @@ use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, Header
 use reqwest::redirect::Policy;
 
 use super::endpoint::{Endpoint, display_url, parse};
-use crate::llm::error::{AskError, HttpFault};
+use crate::llm::error::{AskError, HttpFault, chain};
 
 /// One base URL of the endpoint.
 pub(super) struct Address {
@@ -82,15 +82,4 @@ fn headers(endpoint: &Endpoint) -> Result<HeaderMap, String> {
         insert(name, value.expose().to_owned())?;
     }
     Ok(headers)
-}
-
-/// Formats an error with its causes in one line.
-pub(super) fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text = format!("{text}: {cause}");
-        source = cause.source();
-    }
-    text
 }

@@ -10,9 +10,8 @@ use tokio::time::Instant;
 
 use super::address::{Address, unusable};
 use super::endpoint::Endpoint;
-use super::exchange::TIMED_OUT;
-use super::request_format::Form;
-use super::retry::{Verdict, is_long, wait};
+use super::request_format::RequestFormat;
+use super::retry::{FailureKind, Verdict, is_long, wait};
 use super::schema_support::Schemas;
 use crate::llm::error::{AskError, HttpFault};
 use crate::llm::record::{Reply, Request};
@@ -86,7 +85,14 @@ impl Client {
             return Err(unusable(&name, "base_url", "no base URL is set".to_owned()));
         }
         let scheduler = Scheduler::new(addresses.len(), endpoint.limits());
-        Ok(Self { name, endpoint, addresses, scheduler, form: AtomicU8::new(Form::FIRST), unusable: OnceLock::new() })
+        Ok(Self {
+            name,
+            endpoint,
+            addresses,
+            scheduler,
+            form: AtomicU8::new(RequestFormat::FIRST),
+            unusable: OnceLock::new(),
+        })
     }
 
     /// Sends a request until it succeeds, runs out of tries, or cannot succeed.
@@ -109,7 +115,7 @@ impl Client {
         let PreparedCall { request, ask, seed, .. } = question;
         let model = || self.name.clone();
         let weight = self.weigh(request)?;
-        let mut form = Form::from_byte(self.form.load(Ordering::Relaxed));
+        let mut form = RequestFormat::from_byte(self.form.load(Ordering::Relaxed));
         let mut keep_form = true;
         let (mut failed, mut refused) = (0, 0);
         let mut position = self.scheduler.new_position(question.has_begun);
@@ -148,15 +154,15 @@ impl Client {
                 Err(failure) => failure,
             };
             drop(reservation);
-            flight.session().usage_tracker.fault(&self.name, failure.kind, false);
+            flight.session().usage_tracker.fault(&self.name, failure.kind.name(), false);
             let verdict = failure.verdict();
             if verdict == Verdict::Unusable {
                 self.unusable.get_or_init(|| failure.fault.clone());
             }
             let end = match verdict {
-                Verdict::Retry if failure.kind == TIMED_OUT => RequestEnd::TimedOut,
+                Verdict::Retry if failure.kind == FailureKind::TimedOut => RequestEnd::TimedOut,
                 Verdict::Retry => RequestEnd::Failed(failure.retry_after),
-                Verdict::Slower => RequestEnd::Refused(failure.retry_after),
+                Verdict::RateLimited => RequestEnd::Refused(failure.retry_after),
                 _ => RequestEnd::Answered,
             };
             // A probe of an address that has answered before does not count as a try.
@@ -184,7 +190,7 @@ impl Client {
                     let is_elsewhere = reaction == Reaction::Queue && self.addresses.len() > 1;
                     (!is_elsewhere).then(|| wait(self.endpoint.backoff, failed.max(1), failure.retry_after, seed))
                 }
-                Verdict::Slower => {
+                Verdict::RateLimited => {
                     refused += 1;
                     tracing::debug!(model = self.name, ask, refused, fault = %source, "a request was rate limited");
                     if refused >= self.endpoint.options.max_tries.saturating_mul(REFUSALS_PER_TRY)
@@ -197,11 +203,11 @@ impl Client {
                     (reaction == Reaction::Nothing)
                         .then(|| wait(self.endpoint.backoff, refused, failure.retry_after, seed))
                 }
-                Verdict::Reform => match form.after(request, &failure.error_text) {
+                Verdict::ChangeFormat => match form.after(request, &failure.error_text) {
                     Some(next) => {
                         tracing::debug!(model = self.name, ask, fault = %source, "retrying with another request format");
                         form = next;
-                        keep_form &= !Form::is_about_one_schema(&failure.error_text);
+                        keep_form &= !RequestFormat::is_about_one_schema(&failure.error_text);
                         None
                     }
                     None => return Err(AskError::Permanent { model: model(), source }),
@@ -231,7 +237,7 @@ impl Client {
 
     /// Returns how a reply's JSON is requested, according to the errors of the server so far.
     pub(crate) fn schemas(&self) -> Schemas {
-        Form::from_byte(self.form.load(Ordering::Relaxed)).schemas()
+        RequestFormat::from_byte(self.form.load(Ordering::Relaxed)).schemas()
     }
 
     /// Returns the model list of the first address; `None` if it does not provide one.

@@ -6,12 +6,12 @@ use reqwest::Response;
 use reqwest::header::{DATE, HeaderValue, RETRY_AFTER};
 use serde_json::Value;
 
-use super::address::{Address, chain};
+use super::address::Address;
 use super::completion;
 use super::endpoint::Endpoint;
 use super::lenient_json::without_lone_surrogates;
-use super::retry::{Failure, retry_after, words};
-use crate::llm::error::HttpFault;
+use super::retry::{Failure, FailureKind, retry_after, words};
+use crate::llm::error::{HttpFault, chain};
 use crate::llm::record::{Reply, Request};
 use crate::llm::throttle::address_limits::QuotaHeaders;
 use crate::llm::throttle::rate_limiter::reset_of;
@@ -23,9 +23,6 @@ const LONGEST_BODY: usize = 64 << 20;
 
 /// Maximum number of characters shown of an error body.
 const MAX_ERROR_CHARS: usize = 500;
-
-/// Kind of a failure in which the server accepted a request and did not answer in time.
-pub(super) const TIMED_OUT: &str = "timed_out";
 
 impl Address {
     /// Sends one request and parses one completion.
@@ -82,7 +79,7 @@ impl Address {
 
     fn broken(&self, endpoint: &Endpoint, error: reqwest::Error) -> Failure {
         // A connection that times out while being established does not mean that the server is slow.
-        let kind = if error.is_timeout() && !error.is_connect() { TIMED_OUT } else { "broken" };
+        let kind = if error.is_timeout() && !error.is_connect() { FailureKind::TimedOut } else { FailureKind::Broken };
         let cause = endpoint.redact(&chain(&error.without_url()));
         Failure::of(kind, HttpFault::Broken { url: self.display_url.clone(), cause })
     }
@@ -101,9 +98,9 @@ impl Address {
             "(no body)".clone_into(&mut excerpt);
         }
         let kind = match status {
-            429 => "rate_limited",
-            500.. => "server_error",
-            _ => "request_refused",
+            429 => FailureKind::RateLimited,
+            500.. => FailureKind::ServerError,
+            _ => FailureKind::RequestRefused,
         };
         let fault = HttpFault::Status { status, url: self.display_url.clone(), body: excerpt };
         Failure { fault, retry_after, error_text, kind }
@@ -111,7 +108,7 @@ impl Address {
 }
 
 fn no_completion(address: &Address, cause: String) -> Failure {
-    Failure::of("no_completion", HttpFault::Body { url: address.display_url.clone(), cause })
+    Failure::of(FailureKind::NoCompletion, HttpFault::Body { url: address.display_url.clone(), cause })
 }
 
 /// Parses how long a server asks to wait; the header in milliseconds takes precedence because it is more precise.

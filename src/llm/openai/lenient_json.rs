@@ -25,7 +25,7 @@ pub(crate) fn json_of(text: &str) -> Result<Value, String> {
     std::iter::once(text)
         .chain(fenced(text))
         .chain(braced(text))
-        .flat_map(|candidate| [Cow::Borrowed(candidate), Cow::Owned(mended(candidate))])
+        .flat_map(|candidate| [Cow::Borrowed(candidate), Cow::Owned(repaired(candidate))])
         .filter_map(|candidate| serde_json::from_str(&candidate).ok())
         .find(|value: &Value| value.is_object() || value.is_array())
         .ok_or_else(|| format!("the reply is not JSON: {error}"))
@@ -114,7 +114,7 @@ fn balanced(text: &str) -> Option<usize> {
 
 /// Repairs common syntax errors: trailing commas, single or curly quotes, raw line breaks and unknown escapes in
 /// strings, lone surrogates, full-width commas and colons, Python literals.
-fn mended(text: &str) -> String {
+fn repaired(text: &str) -> String {
     let text = without_lone_surrogates(text);
     let mut json = String::with_capacity(text.len() + 16);
     let mut chars = text.char_indices().peekable();
@@ -290,7 +290,7 @@ mod tests {
             let value = json!({"key": key, "list": [word, n]});
             prop_assert_eq!(json_of(&format!("Here: {value}")), Ok(value.clone()));
             let text = value.to_string();
-            prop_assert_eq!(serde_json::from_str::<Value>(&mended(&text)).expect("repairing keeps valid JSON valid"), value);
+            prop_assert_eq!(serde_json::from_str::<Value>(&repaired(&text)).expect("repairing keeps valid JSON valid"), value);
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::schema::{Language, Message, Role};
 
 /// How JSON replies are requested, strictest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Format {
+enum JsonFormat {
     /// The server enforces the schema.
     Schema,
     /// The server enforces JSON; the schema is in the prompt.
@@ -26,24 +26,24 @@ enum Format {
 /// The request format that an endpoint supports, according to its errors so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an independent feature of a server")]
-pub(crate) struct Form {
-    format: Format,
+pub(crate) struct RequestFormat {
+    format: JsonFormat,
     new_length_key: bool,
     seed: bool,
     system: bool,
     reasoning: bool,
 }
 
-impl Form {
+impl RequestFormat {
     /// The format of the first request.
     pub(crate) const FIRST: u8 = 0;
 
     /// Decodes the byte stored by [`Client`](super::client::Client).
     pub(crate) const fn from_byte(byte: u8) -> Self {
         let format = match byte & 3 {
-            0 => Format::Schema,
-            1 => Format::Object,
-            _ => Format::Words,
+            0 => JsonFormat::Schema,
+            1 => JsonFormat::Object,
+            _ => JsonFormat::Words,
         };
         Self {
             format,
@@ -58,9 +58,9 @@ impl Form {
     /// supports neither feature.
     pub(crate) const fn byte(self) -> u8 {
         let format = match self.format {
-            Format::Schema => 0,
-            Format::Object => 1,
-            Format::Words => 3,
+            JsonFormat::Schema => 0,
+            JsonFormat::Object => 1,
+            JsonFormat::Words => 3,
         };
         let (seed, system) = ((!self.seed as u8) << 3, (!self.system as u8) << 4);
         format | (self.new_length_key as u8) << 2 | seed | system | (self.reasoning as u8) << 5
@@ -69,9 +69,9 @@ impl Form {
     /// Returns how JSON replies are requested.
     pub(crate) const fn schemas(self) -> Schemas {
         match self.format {
-            Format::Schema => Schemas::Strict,
-            Format::Object => Schemas::Object,
-            Format::Words => Schemas::Prompt,
+            JsonFormat::Schema => Schemas::Strict,
+            JsonFormat::Object => Schemas::Object,
+            JsonFormat::Words => Schemas::Prompt,
         }
     }
 
@@ -90,7 +90,7 @@ impl Form {
         body.insert("model".to_owned(), json!(request.model));
         let wants_json = !request.schema.is_null();
         let mut messages = Cow::Borrowed(&request.messages[..]);
-        if wants_json && (schema_in_prompt || self.format != Format::Schema) {
+        if wants_json && (schema_in_prompt || self.format != JsonFormat::Schema) {
             messages = with_schema(&messages, &request.schema).into();
         }
         if !self.system {
@@ -108,10 +108,10 @@ impl Form {
         if self.seed {
             body.insert("seed".to_owned(), json!(seed));
         }
-        if wants_json && self.format == Format::Schema {
+        if wants_json && self.format == JsonFormat::Schema {
             let schema = json!({"name": ask.replace('/', "_"), "strict": true, "schema": request.schema});
             body.insert("response_format".to_owned(), json!({"type": "json_schema", "json_schema": schema}));
-        } else if wants_json && self.format == Format::Object {
+        } else if wants_json && self.format == JsonFormat::Object {
             body.insert("response_format".to_owned(), json!({"type": "json_object"}));
         }
         for (key, value) in request.extra_body.as_object().into_iter().flatten() {
@@ -125,9 +125,9 @@ impl Form {
         let texts = &ERROR_TEXTS.format;
         if texts.schema.matches(error) && !request.schema.is_null() {
             match self.format {
-                Format::Schema => return Some(Self { format: Format::Object, ..self }),
-                Format::Object => return Some(Self { format: Format::Words, ..self }),
-                Format::Words => {}
+                JsonFormat::Schema => return Some(Self { format: JsonFormat::Object, ..self }),
+                JsonFormat::Object => return Some(Self { format: JsonFormat::Words, ..self }),
+                JsonFormat::Words => {}
             }
         }
         if texts.length_key.matches(error)
@@ -210,8 +210,13 @@ mod tests {
 
     #[test]
     fn extra_keys_win() {
-        let body =
-            Form::from_byte(0).body(&request(Value::Null, json!({"temperature": 1, "top_k": 5})), "a/b", 7, false, &[]);
+        let body = RequestFormat::from_byte(0).body(
+            &request(Value::Null, json!({"temperature": 1, "top_k": 5})),
+            "a/b",
+            7,
+            false,
+            &[],
+        );
         let expected = json!({"model": "m", "messages": [{"role": "system", "content": "你是评委。"},
             {"role": "user", "content": "评一评这句话。"}], "temperature": 1, "max_tokens": 9, "seed": 7, "top_k": 5});
         assert_eq!(body, expected);
@@ -221,7 +226,7 @@ mod tests {
     #[test]
     fn formats_learned_by_two_calls_are_combined() {
         for (one, other) in [(1, 3), (4, 8), (16, 1)] {
-            let both = Form::from_byte(one | other);
+            let both = RequestFormat::from_byte(one | other);
             assert_eq!(both.byte(), one | other);
         }
     }
@@ -229,7 +234,7 @@ mod tests {
     #[test]
     fn a_schema_that_was_not_followed_is_put_into_the_prompt() {
         let request = request(json!({"type": "object"}), Value::Null);
-        let body = Form::from_byte(Form::FIRST).body(&request, "a/b", 7, true, &[]);
+        let body = RequestFormat::from_byte(RequestFormat::FIRST).body(&request, "a/b", 7, true, &[]);
         assert_eq!(body["response_format"]["type"], "json_schema");
         assert!(body["messages"][1]["content"].as_str().unwrap().ends_with("{\"type\":\"object\"}"), "{body}");
     }
@@ -238,18 +243,18 @@ mod tests {
     fn reasoning_is_returned_to_servers_that_require_it() {
         let mut request = request(Value::Null, Value::Null);
         let error = "the reasoning_content in the thinking mode must be passed back to the api";
-        assert_eq!(Form::from_byte(0).after(&request, error), None, "there is no reply yet");
+        assert_eq!(RequestFormat::from_byte(0).after(&request, error), None, "there is no reply yet");
         for (answer, again) in [("earlier", "went on"), ("好。", "再答。"), ("{", "more")] {
             request.messages.extend([Message::assistant(answer), Message::user(again)]);
         }
-        let form = Form::from_byte(0).after(&request, error).expect("another form");
+        let form = RequestFormat::from_byte(0).after(&request, error).expect("another form");
         assert_eq!((form.byte(), form.after(&request, error)), (32, None));
         let thoughts = [Some("想了想".to_owned()), None];
         let body = form.body(&request, "a/b", 7, false, &thoughts);
         let sent: Vec<&Value> = [2, 4, 6].map(|index| &body["messages"][index]["reasoning_content"]).to_vec();
         assert_eq!(sent, ["", "想了想", ""]);
         assert_eq!(body["messages"][3].get("reasoning_content"), None);
-        let without_reasoning = Form::from_byte(0).body(&request, "a/b", 7, false, &thoughts);
+        let without_reasoning = RequestFormat::from_byte(0).body(&request, "a/b", 7, false, &thoughts);
         assert!(
             !without_reasoning.to_string().contains("想了想"),
             "the reasoning must not be sent otherwise: {without_reasoning}"
@@ -267,7 +272,7 @@ mod tests {
     #[test]
     fn each_error_leads_to_a_weaker_format_until_none_is_left() {
         let request = request(json!({"type": "object"}), Value::Null);
-        let mut form = Form::from_byte(Form::FIRST);
+        let mut form = RequestFormat::from_byte(RequestFormat::FIRST);
         assert_eq!(form.body(&request, "a/b", 7, false, &[])["response_format"]["json_schema"]["name"], "a_b");
         for (error, key, value) in [
             (
@@ -282,7 +287,7 @@ mod tests {
             let before = form;
             form = form.after(&request, error).expect(error);
             assert!(form.byte() > before.byte(), "{error}");
-            assert_eq!(Form::from_byte(form.byte()), form);
+            assert_eq!(RequestFormat::from_byte(form.byte()), form);
             let body = form.body(&request, "a/b", 7, false, &[]);
             assert_eq!(body.get(key).unwrap_or(&Value::Null), &value, "{error}");
             assert!(body["messages"][1]["content"].as_str().unwrap().ends_with("内容：\n{\"type\":\"object\"}"));
@@ -296,6 +301,6 @@ mod tests {
             "{messages}"
         );
         assert_eq!(form.after(&request, "response_format, max_tokens, seed and the system role are unsupported"), None);
-        assert_eq!(Form::from_byte(0).after(&request, "temperature must be positive; seedless"), None);
+        assert_eq!(RequestFormat::from_byte(0).after(&request, "temperature must be positive; seedless"), None);
     }
 }

@@ -13,6 +13,37 @@ use crate::seed::seeded;
 /// Maximum wait before a try, regardless of what the server asks for.
 const LONGEST_WAIT: Duration = Duration::from_mins(1);
 
+/// Kind of a failed request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FailureKind {
+    /// The server accepted the request and did not answer in time.
+    TimedOut,
+    /// The connection failed.
+    Broken,
+    /// The server rejected the request because of a rate limit.
+    RateLimited,
+    /// The server reported an internal error.
+    ServerError,
+    /// The server rejected the request for another reason.
+    RequestRefused,
+    /// The response is not a chat completion.
+    NoCompletion,
+}
+
+impl FailureKind {
+    /// Returns the name in the usage statistics.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::TimedOut => "timed_out",
+            Self::Broken => "broken",
+            Self::RateLimited => "rate_limited",
+            Self::ServerError => "server_error",
+            Self::RequestRefused => "request_refused",
+            Self::NoCompletion => "no_completion",
+        }
+    }
+}
+
 /// A request without a completion.
 #[derive(Debug)]
 pub(crate) struct Failure {
@@ -22,8 +53,8 @@ pub(crate) struct Failure {
     pub(crate) retry_after: Option<Duration>,
     /// Error text of the server in lower case, for [`Failure::verdict`].
     pub(crate) error_text: String,
-    /// Kind of failure in the usage statistics.
-    pub(crate) kind: &'static str,
+    /// Its kind.
+    pub(crate) kind: FailureKind,
 }
 
 /// Consequence of a failure for its call.
@@ -32,11 +63,11 @@ pub(crate) enum Verdict {
     /// The same request may succeed later.
     Retry,
     /// The server rejected the request because of a rate limit.
-    Slower,
+    RateLimited,
     /// The provider's content filter stopped the request.
     Filtered,
     /// The server does not support the request format; another format may succeed.
-    Reform,
+    ChangeFormat,
     /// The prompt and the maximum reply exceed the context length.
     TooLong,
     /// The request cannot succeed for another reason.
@@ -47,7 +78,7 @@ pub(crate) enum Verdict {
 
 impl Failure {
     /// Creates a failure without an error text from the server.
-    pub(crate) const fn of(kind: &'static str, fault: HttpFault) -> Self {
+    pub(crate) const fn of(kind: FailureKind, fault: HttpFault) -> Self {
         Self { fault, retry_after: None, error_text: String::new(), kind }
     }
 
@@ -60,12 +91,12 @@ impl Failure {
             400 | 403 if texts.filtered.matches(error) => Verdict::Filtered,
             402 | 429 if texts.quota_exhausted.matches(error) => Verdict::Unusable,
             400 if texts.unusable.matches(error) => Verdict::Unusable,
-            429 => Verdict::Slower,
+            429 => Verdict::RateLimited,
             // Some servers report an error of the chat template as an internal error.
-            500 if texts.roles_rejected.matches(error) => Verdict::Reform,
+            500 if texts.roles_rejected.matches(error) => Verdict::ChangeFormat,
             408 | 409 | 425 | 500 | 502..=599 => Verdict::Retry,
             300..=399 | 401..=405 | 501 => Verdict::Unusable,
-            400 | 422 => Verdict::Reform,
+            400 | 422 => Verdict::ChangeFormat,
             _ => Verdict::Permanent,
         }
     }
@@ -122,7 +153,7 @@ mod tests {
 
     fn status(status: u16, error_text: &str) -> Failure {
         let fault = HttpFault::Status { status, url: String::new(), body: String::new() };
-        Failure { fault, retry_after: None, error_text: error_text.to_owned(), kind: "" }
+        Failure { fault, retry_after: None, error_text: error_text.to_owned(), kind: FailureKind::ServerError }
     }
 
     #[test]
@@ -135,13 +166,13 @@ mod tests {
     #[test]
     fn each_status_has_its_verdict() {
         for (code, error_text, verdict) in [
-            (429, "rate limit reached", Verdict::Slower),
+            (429, "rate limit reached", Verdict::RateLimited),
             (429, "insufficient_quota", Verdict::Unusable),
             (402, "insufficient credits", Verdict::Unusable),
             (429, "request too large for model `x`", Verdict::TooLong),
             (503, "", Verdict::Retry),
             (500, "the request exceeds the available context size", Verdict::TooLong),
-            (500, "conversation roles must alternate", Verdict::Reform),
+            (500, "conversation roles must alternate", Verdict::ChangeFormat),
             (500, "", Verdict::Retry),
             (501, "", Verdict::Unusable),
             (401, "invalid key", Verdict::Unusable),
@@ -150,7 +181,7 @@ mod tests {
             (301, "", Verdict::Unusable),
             (400, "this model's maximum context length is 10 tokens; max_tokens", Verdict::TooLong),
             (400, "content_filter", Verdict::Filtered),
-            (400, "'response_format' is unsupported", Verdict::Reform),
+            (400, "'response_format' is unsupported", Verdict::ChangeFormat),
             (413, "", Verdict::Permanent),
             (400, "litellm.contextwindowexceedederror: 9000 tokens", Verdict::TooLong),
             (400, "litellm.contentpolicyviolationerror", Verdict::Filtered),

@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 
 use crate::llm::error::AskError;
 use crate::llm::record::Journal;
-use crate::llm::usage::budget::{Budget, Room, Weight};
+use crate::llm::usage::budget::{Budget, ReachedLimit, Room, Weight};
 use crate::llm::usage::{Price, Usage};
 
 /// Enforces the budget of a run, which counts what earlier processes have paid for.
@@ -85,7 +85,7 @@ impl BudgetGuard {
             match self.budget.room(reserved.before.plus(paid()), reserved.in_flight, weight) {
                 Room::Enough => {}
                 Room::Later => return Ok(None),
-                Room::None(bound) => return Err(AskError::Budget(bound)),
+                Room::None(limit) => return Err(AskError::Budget(limit)),
             }
         }
         reserved.in_flight = reserved.in_flight.plus(weight);
@@ -98,7 +98,8 @@ impl BudgetGuard {
         // Calls in flight count, since they cannot be undone.
         let more = |started| (started < max).then_some(started + 1);
         let started = self.started.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
-        started.map(drop).map_err(|_| AskError::Budget(format!("max_calls = {max}")))
+        let reached = || ReachedLimit { key: "max_calls", value: max.to_string() };
+        started.map(drop).map_err(|_| AskError::Budget(reached()))
     }
 }
 

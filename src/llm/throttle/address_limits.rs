@@ -157,7 +157,7 @@ impl AddressLimits {
     /// Returns `Ok` if a request with this cost may start, otherwise when to try again.
     pub(super) fn ready(&mut self, cost: f64, now: Instant) -> Result<(), Option<Instant>> {
         self.circuit_breaker.ready(now)?;
-        if self.circuit_breaker.is_parked() {
+        if self.circuit_breaker.is_open() {
             return Ok(()); // a probe is not rate limited
         }
         if !self.concurrency.has_room(self.in_flight) {
@@ -190,8 +190,8 @@ impl AddressLimits {
             return None; // it started before the address was closed
         }
         self.closures = 0;
-        let freed = self.circuit_breaker.answer();
-        (freed.is_some() | std::mem::take(&mut self.was_reported)).then_some(AddressChange::Back)
+        let closed = self.circuit_breaker.answer();
+        (closed.is_some() | std::mem::take(&mut self.was_reported)).then_some(AddressChange::Back)
     }
 
     /// Records a rate-limit rejection.
@@ -204,24 +204,24 @@ impl AddressLimits {
         let wait = asked.unwrap_or(Duration::from_secs(1)).min(MAX_CLOSURE_TIME);
         if start.is_probe {
             self.opened = now;
-            return match self.circuit_breaker.park_on(now, asked) {
-                Some(Change::Parked(wait)) => (Reaction::Queue, Some(AddressChange::Saturated(wait))),
+            return match self.circuit_breaker.stay_open(now, asked) {
+                Some(Change::Opened(wait)) => (Reaction::Queue, Some(AddressChange::Saturated(wait))),
                 Some(Change::GivenUp) => (Reaction::GiveUp, None),
-                Some(Change::Freed) | None => (Reaction::Queue, None),
+                Some(Change::Closed) | None => (Reaction::Queue, None),
             };
         }
-        let was_closed = self.circuit_breaker.is_parked() || self.rate_limiter.is_held(now);
+        let was_closed = self.circuit_breaker.is_open() || self.rate_limiter.is_held(now);
         match self.rate_limiter.refuse(start.number, start.begun, wait, now) {
             _ if was_closed => return (Reaction::Queue, None),
-            RateDecision::RateLimiter => return (Reaction::Nothing, None),
+            RateDecision::Open => return (Reaction::Nothing, None),
             RateDecision::Closed => self.concurrency.refuse(now),
         }
         self.closures += 1;
         if self.closures >= MAX_CLOSURES {
             self.opened = now;
-            return match self.circuit_breaker.park(now, asked) {
-                Change::Parked(wait) => (Reaction::Queue, Some(AddressChange::Saturated(wait))),
-                Change::Freed | Change::GivenUp => (Reaction::Queue, None),
+            return match self.circuit_breaker.open(now, asked) {
+                Change::Opened(wait) => (Reaction::Queue, Some(AddressChange::Saturated(wait))),
+                Change::Closed | Change::GivenUp => (Reaction::Queue, None),
             };
         }
         self.opened = now + wait;
@@ -234,19 +234,19 @@ impl AddressLimits {
         &mut self,
         is_probe: bool,
         asked: Option<Duration>,
-        may_park: bool,
+        may_open: bool,
         now: Instant,
     ) -> (Reaction, Option<AddressChange>) {
         self.concurrency.fail(now);
-        match self.circuit_breaker.fail(now, is_probe, asked, may_park) {
-            Some(Change::Parked(wait)) => {
+        match self.circuit_breaker.fail(now, is_probe, asked, may_open) {
+            Some(Change::Opened(wait)) => {
                 self.opened = now;
                 self.rate_limiter.restart(now);
                 (Reaction::Queue, Some(AddressChange::Down(wait)))
             }
             Some(Change::GivenUp) => (Reaction::GiveUp, None),
-            Some(Change::Freed) | None if self.circuit_breaker.is_parked() => (Reaction::Queue, None),
-            Some(Change::Freed) | None => (Reaction::Nothing, None),
+            Some(Change::Closed) | None if self.circuit_breaker.is_open() => (Reaction::Queue, None),
+            Some(Change::Closed) | None => (Reaction::Nothing, None),
         }
     }
 
@@ -273,8 +273,8 @@ impl AddressLimits {
     }
 
     /// Whether its breaker is open.
-    pub(super) const fn is_parked(&self) -> bool {
-        self.circuit_breaker.is_parked()
+    pub(super) const fn is_breaker_open(&self) -> bool {
+        self.circuit_breaker.is_open()
     }
 
     /// Returns how long it has not responded, if that is to be reported now.

@@ -19,11 +19,11 @@ pub(crate) const PATIENCE: Duration = Duration::from_mins(10);
 pub(crate) struct CircuitBreaker {
     /// Failures in a row.
     failures: u32,
-    parked: Option<Parked>,
+    open: Option<OpenBreaker>,
 }
 
 #[derive(Debug)]
-struct Parked {
+struct OpenBreaker {
     since: Instant,
     until: Instant,
     wait: Duration,
@@ -34,39 +34,39 @@ struct Parked {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Change {
     /// The breaker opened or stays open; the wait until the next probe.
-    Parked(Duration),
+    Opened(Duration),
     /// The address is responding again.
-    Freed,
+    Closed,
     /// The breaker has been open for too long.
     GivenUp,
 }
 
 impl CircuitBreaker {
     /// Whether the breaker is open.
-    pub(crate) const fn is_parked(&self) -> bool {
-        self.parked.is_some()
+    pub(crate) const fn is_open(&self) -> bool {
+        self.open.is_some()
     }
 
     /// Returns the number of failures in a row; 0 if the breaker is open.
     pub(crate) const fn failures(&self) -> u32 {
-        if self.is_parked() { 0 } else { self.failures }
+        if self.is_open() { 0 } else { self.failures }
     }
 
     /// Returns `Ok` if a request may start, otherwise when to try again; the time is unknown while a probe is in
     /// flight.
     pub(crate) fn ready(&self, now: Instant) -> Result<(), Option<Instant>> {
-        match &self.parked {
-            Some(parked) if parked.is_probed => Err(None),
-            Some(parked) if now < parked.until => Err(Some(parked.until)),
+        match &self.open {
+            Some(open) if open.is_probed => Err(None),
+            Some(open) if now < open.until => Err(Some(open.until)),
             Some(_) | None => Ok(()),
         }
     }
 
     /// Records the start of a request, and returns whether it is a probe.
     pub(crate) const fn begin(&mut self) -> bool {
-        match &mut self.parked {
-            Some(parked) => {
-                parked.is_probed = true;
+        match &mut self.open {
+            Some(open) => {
+                open.is_probed = true;
                 true
             }
             None => false,
@@ -76,45 +76,45 @@ impl CircuitBreaker {
     /// Records an answer.
     pub(crate) fn answer(&mut self) -> Option<Change> {
         self.failures = 0;
-        self.parked.take().map(|_| Change::Freed)
+        self.open.take().map(|_| Change::Closed)
     }
 
-    /// Records a failure. `may_park` allows the breaker to open.
+    /// Records a failure. `may_open` allows the breaker to open.
     pub(crate) fn fail(
         &mut self,
         now: Instant,
         is_probe: bool,
         asked: Option<Duration>,
-        may_park: bool,
+        may_open: bool,
     ) -> Option<Change> {
-        if self.parked.is_some() {
-            return if is_probe { self.park_on(now, asked) } else { None };
+        if self.open.is_some() {
+            return if is_probe { self.stay_open(now, asked) } else { None };
         }
         self.failures += 1;
-        (self.failures >= MOST_FAILURES && may_park).then(|| self.park(now, asked))
+        (self.failures >= MOST_FAILURES && may_open).then(|| self.open(now, asked))
     }
 
     /// Opens the breaker.
-    pub(crate) fn park(&mut self, now: Instant, asked: Option<Duration>) -> Change {
+    pub(crate) fn open(&mut self, now: Instant, asked: Option<Duration>) -> Change {
         let wait = asked.unwrap_or_default().clamp(FIRST_WAIT, LAST_WAIT);
-        self.parked = Some(Parked { since: now, until: now + wait, wait, is_probed: false });
-        Change::Parked(wait)
+        self.open = Some(OpenBreaker { since: now, until: now + wait, wait, is_probed: false });
+        Change::Opened(wait)
     }
 
     /// Records a failed probe.
-    pub(crate) fn park_on(&mut self, now: Instant, asked: Option<Duration>) -> Option<Change> {
-        let parked = self.parked.as_mut()?;
-        parked.wait = (parked.wait * 2).max(asked.unwrap_or_default()).min(LAST_WAIT);
-        parked.until = now + parked.wait;
-        parked.is_probed = false;
-        let is_too_long = now.saturating_duration_since(parked.since) >= PATIENCE;
-        Some(if is_too_long { Change::GivenUp } else { Change::Parked(parked.wait) })
+    pub(crate) fn stay_open(&mut self, now: Instant, asked: Option<Duration>) -> Option<Change> {
+        let open = self.open.as_mut()?;
+        open.wait = (open.wait * 2).max(asked.unwrap_or_default()).min(LAST_WAIT);
+        open.until = now + open.wait;
+        open.is_probed = false;
+        let is_too_long = now.saturating_duration_since(open.since) >= PATIENCE;
+        Some(if is_too_long { Change::GivenUp } else { Change::Opened(open.wait) })
     }
 
     /// Records that a probe was cancelled.
     pub(crate) const fn forget(&mut self) {
-        if let Some(parked) = &mut self.parked {
-            parked.is_probed = false;
+        if let Some(open) = &mut self.open {
+            open.is_probed = false;
         }
     }
 }
@@ -136,19 +136,19 @@ mod tests {
         for _ in 1..MOST_FAILURES {
             assert_eq!(circuit_breaker.fail(now, false, None, true), None);
         }
-        assert_eq!(circuit_breaker.fail(now, false, None, true), Some(Change::Parked(SECOND)));
+        assert_eq!(circuit_breaker.fail(now, false, None, true), Some(Change::Opened(SECOND)));
         assert_eq!(circuit_breaker.fail(now, false, None, true), None, "a request that was in flight");
         assert_eq!(circuit_breaker.ready(now), Err(Some(now + SECOND)));
         let now = now + SECOND;
         assert_eq!(circuit_breaker.ready(now), Ok(()));
         assert!(circuit_breaker.begin());
         assert_eq!(circuit_breaker.ready(now), Err(None), "one probe at a time");
-        assert_eq!(circuit_breaker.fail(now, true, None, true), Some(Change::Parked(2 * SECOND)));
+        assert_eq!(circuit_breaker.fail(now, true, None, true), Some(Change::Opened(2 * SECOND)));
         let now = now + 2 * SECOND;
         assert!(circuit_breaker.begin());
         circuit_breaker.forget();
         assert_eq!(circuit_breaker.ready(now), Ok(()), "the probe was cancelled");
-        assert_eq!(circuit_breaker.answer(), Some(Change::Freed));
+        assert_eq!(circuit_breaker.answer(), Some(Change::Closed));
         assert!(!circuit_breaker.begin());
     }
 
@@ -157,7 +157,7 @@ mod tests {
         let mut now = Instant::now();
         let begun = now;
         let mut circuit_breaker = CircuitBreaker::default();
-        circuit_breaker.park(now, Some(5 * SECOND));
+        circuit_breaker.open(now, Some(5 * SECOND));
         let mut probes = 0;
         loop {
             let Err(Some(until)) = circuit_breaker.ready(now) else { panic!("the breaker is open") };
@@ -166,7 +166,7 @@ mod tests {
             circuit_breaker.begin();
             probes += 1;
             match circuit_breaker.fail(now, true, Some(Duration::from_hours(1)), true) {
-                Some(Change::Parked(_)) => {}
+                Some(Change::Opened(_)) => {}
                 change => break assert_eq!(change, Some(Change::GivenUp)),
             }
         }

@@ -33,7 +33,7 @@ const CLOSED: f64 = 0.1;
 /// A step back below this fraction is uncertain; none is below one half.
 const DEEP: f64 = 0.75;
 /// First wait when the address closes right after a step back; it doubles.
-const BREATH: Duration = Duration::from_millis(50);
+const SHORT_PAUSE: Duration = Duration::from_millis(50);
 const SECOND: Duration = Duration::from_secs(1);
 /// Lowest rate: one request per minute.
 const SLOWEST: f64 = 1.0 / 60.0;
@@ -48,14 +48,14 @@ pub(crate) struct LearnedRate {
     /// Time of the last step.
     since: Instant,
     /// Level of certainty, an index into [`GROWTH`] and [`PAUSE`].
-    sureness: usize,
+    certainty: usize,
     /// Rejections since the last step.
     refused: u64,
     /// When a rejection last lowered the rate by [`CREEP`].
     crept: Option<Instant>,
     /// Time of the last step back, and the next wait if the address closes right after it.
     stepped: Option<Instant>,
-    breath: Duration,
+    short_pause: Duration,
     /// Fraction of rejections before the steps back without effect, and the number of these steps.
     share: f64,
     steps: u32,
@@ -69,9 +69,9 @@ pub(crate) enum Step {
     /// The rate was lowered.
     Back,
     /// The rate was lowered, but earlier steps had no effect: the rejections are random.
-    InVain,
+    NoEffect,
     /// No requests are accepted, probably only for a moment.
-    Breath(Duration),
+    ShortPause(Duration),
     /// No requests are accepted.
     Closed,
 }
@@ -83,11 +83,11 @@ impl LearnedRate {
             rate: rate.max(SLOWEST),
             from: rate.max(SLOWEST),
             since: now,
-            sureness: 0,
+            certainty: 0,
             refused: 0,
             crept: None,
             stepped: None,
-            breath: BREATH,
+            short_pause: SHORT_PAUSE,
             share: 0.0,
             steps: 0,
         }
@@ -95,9 +95,9 @@ impl LearnedRate {
 
     /// Restarts after the address was closed, with the accepted rate if known. As it was measured over a short time,
     /// the rate is at most halved.
-    pub(crate) fn reopen(&mut self, let_in: Option<f64>, now: Instant) {
-        let rate = let_in.map_or(self.rate, |rate| (rate * SHADE).clamp(self.rate / 2.0, self.rate * SHADE));
-        *self = Self { sureness: self.sureness, ..Self::new(rate, now) };
+    pub(crate) fn reopen(&mut self, accepted: Option<f64>, now: Instant) {
+        let rate = accepted.map_or(self.rate, |rate| (rate * SHADE).clamp(self.rate / 2.0, self.rate * SHADE));
+        *self = Self { certainty: self.certainty, ..Self::new(rate, now) };
     }
 
     /// Records a rejection. Returns whether it justifies a step back: the first one of a newly learned rate that has
@@ -105,11 +105,11 @@ impl LearnedRate {
     pub(crate) fn refuse(&mut self, are_random: bool, now: Instant) -> bool {
         self.refused += 1;
         let is_due = self.crept.is_none_or(|crept| now.saturating_duration_since(crept) >= SECOND);
-        if self.sureness > 0 && !are_random && is_due {
+        if self.certainty > 0 && !are_random && is_due {
             self.rate *= 1.0 - CREEP;
             self.crept = Some(now);
         }
-        self.sureness == 0 && !are_random && self.has_grown()
+        self.certainty == 0 && !are_random && self.has_grown()
     }
 
     fn has_grown(&self) -> bool {
@@ -131,37 +131,37 @@ impl LearnedRate {
         now: Instant,
     ) -> Step {
         let counted_requests = to_f64(rejections.counted_requests(number));
-        let let_in = 1.0 - to_f64(self.refused) / counted_requests;
-        if let_in < CLOSED {
+        let accepted = 1.0 - to_f64(self.refused) / counted_requests;
+        if accepted < CLOSED {
             // Either the server's counter is still full for a moment, or it does not count by the second.
             let is_soon = self.stepped.is_some_and(|at| now.saturating_duration_since(at) < SECOND);
-            let breath = self.breath;
-            self.breath *= 2;
-            return if is_soon { Step::Breath(breath) } else { Step::Closed };
+            let short_pause = self.short_pause;
+            self.short_pause *= 2;
+            return if is_soon { Step::ShortPause(short_pause) } else { Step::Closed };
         }
         let has_grown = self.has_grown();
-        let (rate, sureness) = if has_grown {
+        let (rate, certainty) = if has_grown {
             // Undoes the growth since the request started, and a little more.
             let since = now.saturating_duration_since(begun).as_secs_f64();
             let rate = self.rate * (-self.growth(quiet, now) * since).exp() * SHADE;
-            (rate.max(self.from * 0.9), (self.sureness + 1).min(2))
-        } else if let Some(at) = self.stepped.filter(|_| self.breath > BREATH) {
+            (rate.max(self.from * 0.9), (self.certainty + 1).min(2))
+        } else if let Some(at) = self.stepped.filter(|_| self.short_pause > SHORT_PAUSE) {
             // The address also closed right after the last step: the rate accepted in between is the limit.
             let seconds = now.saturating_duration_since(at).as_secs_f64().max(1.0);
-            ((counted_requests * let_in / seconds).clamp(self.rate * DEEP, self.rate * SHADE), 1)
+            ((counted_requests * accepted / seconds).clamp(self.rate * DEEP, self.rate * SHADE), 1)
         } else if counted_requests < MIN_COUNTED.1.max(self.rate * MIN_COUNTED.0) {
             return Step::None;
         } else {
-            let sureness = if let_in < DEEP { 1 } else { self.sureness };
-            (self.rate * let_in.clamp(0.5, SHADE), sureness)
+            let certainty = if accepted < DEEP { 1 } else { self.certainty };
+            (self.rate * accepted.clamp(0.5, SHADE), certainty)
         };
         let share = rejections.share();
-        let mut next = Self { sureness, stepped: Some(now), share, ..Self::new(rate, now) };
+        let mut next = Self { certainty, stepped: Some(now), share, ..Self::new(rate, now) };
         if !has_grown && share <= DENSE && share >= self.share / 2.0 {
             (next.share, next.steps) = (self.share.max(share), self.steps + 1);
             if next.steps >= MOST_STEPS {
                 *self = Self::new(rate, now);
-                return Step::InVain;
+                return Step::NoEffect;
             }
         }
         *self = next;
@@ -170,10 +170,10 @@ impl LearnedRate {
 
     /// Grows the rate over a period in which it was fully used.
     pub(crate) fn grow(&mut self, passed: Duration, rejections: &RejectionWindow, now: Instant) {
-        let pause = match self.sureness {
+        let pause = match self.certainty {
             _ if rejections.are_random() => Duration::ZERO,
             0 => PAUSE[0],
-            sureness => PAUSE[sureness].max(Duration::from_secs_f64(SLOW_PAUSE / self.rate)),
+            certainty => PAUSE[certainty].max(Duration::from_secs_f64(SLOW_PAUSE / self.rate)),
         };
         if rejections.quiet(now) >= pause && now.saturating_duration_since(self.since) >= SECOND / 4 {
             self.rate *= 1.0 + self.growth(rejections.last, now) * passed.min(SECOND).as_secs_f64();
@@ -182,7 +182,7 @@ impl LearnedRate {
 
     /// Returns the growth per second.
     fn growth(&self, refused: Option<Instant>, now: Instant) -> f64 {
-        let (growth, doubling) = GROWTH[self.sureness];
+        let (growth, doubling) = GROWTH[self.certainty];
         let since = refused.map_or(self.since, |refused| self.since.max(refused));
         let quiet = now.saturating_duration_since(since).as_secs_f64().min(LONGEST_QUIET) / doubling;
         growth * (1.0 + quiet * quiet)

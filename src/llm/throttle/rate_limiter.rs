@@ -65,7 +65,7 @@ pub(crate) struct RateLimiter {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RateDecision {
     /// None, or a lower rate.
-    RateLimiter,
+    Open,
     /// No request may start for as long as the server asks.
     Closed,
 }
@@ -150,7 +150,7 @@ impl RateLimiter {
             _ => self.window.refused += 1,
         }
         if self.is_held(now) || !self.rejections.is_relevant(number) {
-            return RateDecision::RateLimiter;
+            return RateDecision::Open;
         }
         let quiet = self.rejections.last;
         self.rejections.record(number, self.rate(now), now);
@@ -175,24 +175,24 @@ impl RateLimiter {
             None => Step::Closed,
         };
         match step {
-            Step::None => return RateDecision::RateLimiter,
+            Step::None => return RateDecision::Open,
             Step::Back => self.settle(now + SETTLING),
-            Step::InVain => {
+            Step::NoEffect => {
                 self.rejections.tolerate_more();
                 self.settle(now + SETTLING);
             }
-            Step::Breath(breath) if breath < wait => {
-                self.held = Some(now + breath);
-                self.settle(now + breath);
+            Step::ShortPause(short_pause) if short_pause < wait => {
+                self.held = Some(now + short_pause);
+                self.settle(now + short_pause);
             }
-            Step::Breath(_) | Step::Closed => {
+            Step::ShortPause(_) | Step::Closed => {
                 self.window.until = now;
                 (self.held, self.learns) = (Some(now + wait), true);
                 self.settle(now + wait);
                 return RateDecision::Closed;
             }
         }
-        RateDecision::RateLimiter
+        RateDecision::Open
     }
 
     /// Ignores rejections of requests that started before a time.
@@ -262,12 +262,12 @@ impl RateLimiter {
         let windows = [Some(self.window), self.before.take()];
         let windows = || windows.iter().flatten();
         let seconds: f64 = windows().map(Window::seconds).sum();
-        let let_in: u64 = windows().map(|window| window.begun.saturating_sub(window.refused)).sum();
-        let rate = to_f64(let_in) / seconds.max(1.0);
+        let accepted: u64 = windows().map(|window| window.begun.saturating_sub(window.refused)).sum();
+        let rate = to_f64(accepted) / seconds.max(1.0);
         match &mut self.learned {
             // Nothing can be learned if no request was accepted, or from less than a second.
-            Some(limit) => limit.reopen((let_in > 0 && seconds >= 1.0).then_some(rate), now),
-            None if let_in == 0 => {}
+            Some(limit) => limit.reopen((accepted > 0 && seconds >= 1.0).then_some(rate), now),
+            None if accepted == 0 => {}
             None => self.learned = Some(LearnedRate::new(rate * SHADE, now)),
         }
         self.window = Window::new(self.begun, now);
@@ -334,17 +334,17 @@ mod tests {
         most: f64,
         since: Instant,
         count: f64,
-        let_in: std::collections::VecDeque<Instant>,
+        accepted: std::collections::VecDeque<Instant>,
     }
 
     impl Server {
         fn new(counts: Counts, most: f64, now: Instant) -> Self {
             let since = if counts == Counts::Clock { now - 370 * MS } else { now };
             let count = if let Counts::Bucket(seconds) = counts { seconds * most } else { 0.0 };
-            Self { counts, most, since, count, let_in: std::collections::VecDeque::new() }
+            Self { counts, most, since, count, accepted: std::collections::VecDeque::new() }
         }
 
-        fn lets_in(&mut self, now: Instant) -> bool {
+        fn accepts(&mut self, now: Instant) -> bool {
             match self.counts {
                 Counts::Windows | Counts::Clock => {
                     let passed = now - self.since;
@@ -357,19 +357,19 @@ mod tests {
                     self.count <= self.most
                 }
                 Counts::Sliding => {
-                    while self.let_in.front().is_some_and(|at| now - *at >= SECOND) {
-                        self.let_in.pop_front();
+                    while self.accepted.front().is_some_and(|at| now - *at >= SECOND) {
+                        self.accepted.pop_front();
                     }
-                    let lets_in = to_f64(self.let_in.len() as u64) < self.most;
-                    self.let_in.extend(lets_in.then_some(now));
-                    lets_in
+                    let accepts = to_f64(self.accepted.len() as u64) < self.most;
+                    self.accepted.extend(accepts.then_some(now));
+                    accepts
                 }
                 Counts::Bucket(seconds) => {
                     let more = (now - self.since).as_secs_f64() * self.most;
                     (self.count, self.since) = ((self.count + more).min(seconds * self.most), now);
-                    let lets_in = self.count >= 1.0;
-                    self.count -= f64::from(u8::from(lets_in));
-                    lets_in
+                    let accepts = self.count >= 1.0;
+                    self.count -= f64::from(u8::from(accepts));
+                    accepts
                 }
             }
         }
@@ -393,7 +393,7 @@ mod tests {
             }
             if rate_limiter.wait(now, false).is_none() {
                 let number = rate_limiter.begin();
-                if server.lets_in(now) {
+                if server.accepts(now) {
                     counts.0 += 1;
                 } else {
                     counts.1 += 1;
@@ -416,14 +416,15 @@ mod tests {
                 let mut rate_limiter = RateLimiter::new(None, now);
                 let mut server = Server::new(counts, f64::from(most), now);
                 let report_delay = Duration::from_millis(report_delay);
-                let (let_in, refused) = play(&mut rate_limiter, &mut server, now, Duration::from_mins(1), report_delay);
+                let (accepted, refused) =
+                    play(&mut rate_limiter, &mut server, now, Duration::from_mins(1), report_delay);
                 let all = u64::from(most) * 60;
                 let summary = format!(
-                    "{counts:?}, {most} a second, {report_delay:?}: {let_in} of {all} let in, {refused} refused"
+                    "{counts:?}, {most} a second, {report_delay:?}: {accepted} of {all} accepted, {refused} refused"
                 );
                 // A small bucket looks like a lower limit at first.
                 let least = if counts == Counts::Bucket(0.2) && most == 20 { 90 } else { 95 };
-                assert!(let_in * 100 >= all * least && refused * 100 < (let_in + refused) * 2, "{summary}");
+                assert!(accepted * 100 >= all * least && refused * 100 < (accepted + refused) * 2, "{summary}");
             }
         }
     }
@@ -434,10 +435,10 @@ mod tests {
             let now = Instant::now();
             let mut rate_limiter = RateLimiter::new(None, now);
             let mut server = Server::new(counts, most, now);
-            let (let_in, refused) = play(&mut rate_limiter, &mut server, now, Duration::from_mins(2), 10 * MS);
+            let (accepted, refused) = play(&mut rate_limiter, &mut server, now, Duration::from_mins(2), 10 * MS);
             let all = most * 120.0;
             // One request too many is a fifth of the limit.
-            assert!(to_f64(let_in) >= all * 0.85, "{counts:?}: {let_in} of {all} let in");
+            assert!(to_f64(accepted) >= all * 0.85, "{counts:?}: {accepted} of {all} accepted");
             assert!(to_f64(refused) <= all * 0.06, "{counts:?}: {refused} of {all} refused");
         }
     }
@@ -475,8 +476,8 @@ mod tests {
             play(&mut rate_limiter, &mut server, now, Duration::from_secs(20), MS);
             server.most = 25.0;
             let later = now + Duration::from_secs(20);
-            let (let_in, refused) = play(&mut rate_limiter, &mut server, later, Duration::from_secs(30), MS);
-            assert!(let_in >= 600 && refused <= 100, "{counts:?}: {let_in} let in, {refused} refused");
+            let (accepted, refused) = play(&mut rate_limiter, &mut server, later, Duration::from_secs(30), MS);
+            assert!(accepted >= 600 && refused <= 100, "{counts:?}: {accepted} accepted, {refused} refused");
             server.most = 100.0;
             play(&mut rate_limiter, &mut server, later + Duration::from_secs(30), Duration::from_mins(2), MS);
             let rate = rate_limiter.rate(later + Duration::from_mins(3));
@@ -513,8 +514,8 @@ mod tests {
         let mut server = Server::new(Counts::Windows, f64::INFINITY, now);
         let (first, _) = play(&mut rate_limiter, &mut server, now, 50 * MS, MS);
         assert!((5..=20).contains(&first), "{first}: there must be no burst");
-        let (let_in, _) = play(&mut rate_limiter, &mut server, now + 50 * MS, 450 * MS, MS);
-        assert!(let_in > 600, "{let_in}");
+        let (accepted, _) = play(&mut rate_limiter, &mut server, now + 50 * MS, 450 * MS, MS);
+        assert!(accepted > 600, "{accepted}");
         let later = now + Duration::from_secs(5);
         assert_eq!(rate_limiter.wait(later, true), None);
         assert!(rate_limiter.rate(later) <= FIRST);
@@ -525,15 +526,15 @@ mod tests {
         let now = Instant::now();
         let mut rate_limiter = RateLimiter::new(Some(50.0), now);
         let mut server = Server::new(Counts::Windows, f64::INFINITY, now);
-        let (let_in, _) = play(&mut rate_limiter, &mut server, now, Duration::from_secs(10), MS);
-        assert!((490..=502).contains(&let_in), "{let_in}");
+        let (accepted, _) = play(&mut rate_limiter, &mut server, now, Duration::from_secs(10), MS);
+        assert!((490..=502).contains(&accepted), "{accepted}");
         let later = now + Duration::from_secs(10);
         rate_limiter.apply_quota(20.0, Duration::from_secs(2), later);
-        let (let_in, _) = play(&mut rate_limiter, &mut server, later, Duration::from_secs(1), MS);
-        assert!((9..=12).contains(&let_in), "{let_in}");
-        let (let_in, _) =
+        let (accepted, _) = play(&mut rate_limiter, &mut server, later, Duration::from_secs(1), MS);
+        assert!((9..=12).contains(&accepted), "{accepted}");
+        let (accepted, _) =
             play(&mut rate_limiter, &mut server, later + Duration::from_secs(2), Duration::from_secs(1), MS);
-        assert!(let_in >= 45, "{let_in}: the quota of the headers has expired");
+        assert!(accepted >= 45, "{accepted}: the quota of the headers has expired");
     }
 
     #[test]

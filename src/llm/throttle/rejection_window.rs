@@ -13,12 +13,12 @@ const LONGEST_SPAN: u64 = 100;
 const SHORTEST_SPAN: u64 = 12;
 /// The span is reset to the longest after this time without a rejection.
 const QUIET: Duration = Duration::from_secs(10);
-/// A number of rejections, and their minimum fraction of all requests between the first and the last, that make a row.
+/// A number of rejections, and their minimum fraction of all requests between the first and the last, that make a streak.
 /// Rejections do not arrive in the order of their requests.
 const STREAKS: [(u64, f64); 3] = [(3, 0.7), (5, 0.5), (8, 0.25)];
-/// A rejection this long after the first of a row starts a new row.
+/// A rejection this long after the first of a streak starts a new streak.
 const LONGEST_STREAK: Duration = Duration::from_millis(250);
-/// At low rates a row lasts for the time of this many requests.
+/// At low rates a streak lasts for the time of this many requests.
 const SLOW_STREAK: f64 = 8.0;
 
 /// Recent rejections of an address.
@@ -30,7 +30,7 @@ pub(crate) struct RejectionWindow {
     settles: Option<Instant>,
     /// The last requests whose rejections counted, latest first.
     latest: [Option<u64>; MOST],
-    row: Option<Streak>,
+    streak: Option<Streak>,
     /// Time of the last rejection.
     pub(crate) last: Option<Instant>,
     /// Three rejections among this many requests are too many.
@@ -60,7 +60,7 @@ pub(crate) enum EvidenceLevel {
 impl RejectionWindow {
     /// Creates an empty record.
     pub(crate) const fn new() -> Self {
-        Self { fresh: 0, settles: None, latest: [None; MOST], row: None, last: None, span: LONGEST_SPAN }
+        Self { fresh: 0, settles: None, latest: [None; MOST], streak: None, last: None, span: LONGEST_SPAN }
     }
 
     /// Whether the rejection of a request counts.
@@ -81,10 +81,10 @@ impl RejectionWindow {
     /// Records a rejection that counts, at a rate in requests per second.
     pub(crate) fn record(&mut self, number: u64, rate: f64, now: Instant) {
         let longest = LONGEST_STREAK.max(Duration::from_secs_f64(SLOW_STREAK / rate.max(0.1)));
-        let row = self.row.filter(|row| now.saturating_duration_since(row.since) <= longest);
-        let row = row.unwrap_or(Streak { since: now, first: number, last: number, count: 0 });
-        let (first, last) = (row.first.min(number), row.last.max(number));
-        self.row = Some(Streak { first, last, count: row.count + 1, ..row });
+        let streak = self.streak.filter(|streak| now.saturating_duration_since(streak.since) <= longest);
+        let streak = streak.unwrap_or(Streak { since: now, first: number, last: number, count: 0 });
+        let (first, last) = (streak.first.min(number), streak.last.max(number));
+        self.streak = Some(Streak { first, last, count: streak.count + 1, ..streak });
         self.latest.rotate_right(1);
         self.latest[0] = Some(number);
         self.last = Some(now);
@@ -92,9 +92,9 @@ impl RejectionWindow {
 
     /// Whether the last rejections are too close to each other to be random.
     pub(crate) fn are_a_streak(&self, doubt: EvidenceLevel) -> bool {
-        self.row.is_some_and(|row| {
-            let share = to_f64(row.count) / to_f64(row.last - row.first + 1);
-            STREAKS[doubt as usize..].iter().any(|(count, least)| row.count >= *count && share >= *least)
+        self.streak.is_some_and(|streak| {
+            let share = to_f64(streak.count) / to_f64(streak.last - streak.first + 1);
+            STREAKS[doubt as usize..].iter().any(|(count, least)| streak.count >= *count && share >= *least)
         })
     }
 
@@ -124,7 +124,7 @@ impl RejectionWindow {
 
     /// Ignores rejections of requests that started before a time.
     pub(crate) const fn settle(&mut self, until: Instant) {
-        (self.settles, self.fresh, self.latest, self.row) = (Some(until), u64::MAX, [None; MOST], None);
+        (self.settles, self.fresh, self.latest, self.streak) = (Some(until), u64::MAX, [None; MOST], None);
     }
 
     /// Advances the time; `begun` is the number of the next request.

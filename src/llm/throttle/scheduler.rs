@@ -211,19 +211,19 @@ impl Permit<'_> {
         state.has_failed |= is_first;
         // If nothing was ever answered, failures soon repeat and end the run, but timeouts would block it for a long
         // time.
-        let may_park = state.has_answered || !is_only || end == RequestEnd::TimedOut;
+        let may_open = state.has_answered || !is_only || end == RequestEnd::TimedOut;
         state.has_answered |= !matches!(end, RequestEnd::Failed(_) | RequestEnd::TimedOut);
         let (address, now) = (&mut state.addresses[self.start.address], Instant::now());
         let (mut reaction, change) = match end {
             RequestEnd::Answered => (Reaction::Nothing, address.answer(self.start.begun, now)),
             RequestEnd::Refused(asked) => address.refuse(self.start, asked, now),
-            RequestEnd::Failed(asked) => address.fail(self.start.is_probe, asked, may_park, now),
-            RequestEnd::TimedOut => address.fail(self.start.is_probe, None, may_park, now),
+            RequestEnd::Failed(asked) => address.fail(self.start.is_probe, asked, may_open, now),
+            RequestEnd::TimedOut => address.fail(self.start.is_probe, None, may_open, now),
         };
         let is_unreached = change.is_none() && is_first && end != RequestEnd::Answered;
         address.was_reported |= is_unreached;
         let change = if is_unreached { Some(AddressChange::Unreached) } else { change };
-        if reaction == Reaction::GiveUp && !state.addresses.iter().all(AddressLimits::is_parked) {
+        if reaction == Reaction::GiveUp && !state.addresses.iter().all(AddressLimits::is_breaker_open) {
             reaction = Reaction::Queue;
         }
         let waiting = state.queue.len() + usize::from(end != RequestEnd::Answered);

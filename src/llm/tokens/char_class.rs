@@ -44,15 +44,15 @@ const TRADITIONAL: &str = "\
 /// First bytes of the most common block and its neighbors, which contain only Chinese characters of three bytes.
 pub(crate) const COMMON: std::ops::RangeInclusive<u8> = 0xe4..=0xe9;
 
-/// The first of these characters.
+/// The first code point that [`point`] can return for the bytes of [`COMMON`].
 const FIRST: u32 = 0x4000;
 
 /// Set of the traditional characters, one bit each.
 static IS_TRADITIONAL: [u64; 0x6000 / 64] = {
     let (bytes, mut set, mut at) = (TRADITIONAL.as_bytes(), [0; 0x6000 / 64], 0);
     while at + 2 < bytes.len() {
-        let place = point(bytes[at], bytes[at + 1], bytes[at + 2]) - FIRST;
-        set[(place / 64) as usize] |= 1 << (place % 64);
+        let bit = point(bytes[at], bytes[at + 1], bytes[at + 2]) - FIRST;
+        set[(bit / 64) as usize] |= 1 << (bit % 64);
         at += 3;
     }
     set
@@ -63,8 +63,8 @@ pub(crate) const fn point(first: u8, second: u8, third: u8) -> u32 {
     (first as u32 & 0xf) << 12 | (second as u32 & 0x3f) << 6 | third as u32 & 0x3f
 }
 
-/// Whether three bytes are a character that exists only in the traditional script.
+/// Whether a code point, as decoded by [`point`], is a character that exists only in the traditional script.
 pub(crate) const fn is_traditional(point: u32) -> bool {
-    let place = point - FIRST;
-    IS_TRADITIONAL[(place / 64) as usize] >> (place % 64) & 1 == 1
+    let bit = point - FIRST;
+    IS_TRADITIONAL[(bit / 64) as usize] >> (bit % 64) & 1 == 1
 }

@@ -1,5 +1,7 @@
 //! Limits on the usage of a run.
 
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -58,6 +60,21 @@ impl Weight {
 /// Millionths of a cent per dollar.
 const UNITS: f64 = 1e8;
 
+/// A limit of `[budget]` that was reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReachedLimit {
+    /// The key of the limit in `[budget]`.
+    pub key: &'static str,
+    /// Its value, and what was used of it.
+    pub value: String,
+}
+
+impl fmt::Display for ReachedLimit {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} = {}", self.key, self.value)
+    }
+}
+
 /// Whether a request may start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::llm) enum Room {
@@ -65,8 +82,8 @@ pub(in crate::llm) enum Room {
     Enough,
     /// It has to wait, because requests in flight may use what is left.
     Later,
-    /// It may not start; the limit that was reached, as text.
-    None(String),
+    /// It may not start, because this limit was reached.
+    None(ReachedLimit),
 }
 
 impl Budget {
@@ -82,7 +99,8 @@ impl Budget {
         if let Some(max) = self.max_usd {
             let usd = spent.usd();
             if usd >= max || usd + next.usd() > max {
-                return Room::None(format!("max_usd = {max} (spent {usd:.4}, the next call up to {:.4})", next.usd()));
+                let value = format!("{max} (spent {usd:.4}, the next call up to {:.4})", next.usd());
+                return Room::None(ReachedLimit { key: "max_usd", value });
             }
             if usd + held.usd() + next.usd() > max {
                 room = Room::Later;
@@ -92,7 +110,8 @@ impl Budget {
             let used = spent.tokens;
             if used >= max || used + next.tokens > max {
                 let next = next.tokens;
-                return Room::None(format!("max_tokens = {max} (used {used}, next call up to {next})"));
+                let value = format!("{max} (used {used}, next call up to {next})");
+                return Room::None(ReachedLimit { key: "max_tokens", value });
             }
             if used + held.tokens + next.tokens > max {
                 room = Room::Later;
@@ -120,7 +139,7 @@ mod tests {
             assert_eq!(budget.room(spent, weight(0), weight(10_000)), Room::Enough);
             assert_eq!(budget.room(spent, weight(1), weight(10_000)), Room::Later);
             assert!(
-                matches!(budget.room(spent, weight(0), weight(10_001)), Room::None(bound) if bound.contains("= 1"))
+                matches!(budget.room(spent, weight(0), weight(10_001)), Room::None(limit) if limit.to_string().contains("= 1"))
             );
         }
         assert_eq!(Budget::default().room(weight(9), weight(1), weight(1)), Room::Enough);

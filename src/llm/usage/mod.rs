@@ -4,6 +4,6 @@ pub(super) mod budget;
 pub(super) mod pricing;
 pub(super) mod tracker;
 
-pub use budget::Budget;
+pub use budget::{Budget, ReachedLimit};
 pub use pricing::{Price, Usage};
 pub use tracker::{Account, Totals, UsageTracker, part};

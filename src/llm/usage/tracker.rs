@@ -158,7 +158,7 @@ impl UsageTracker {
         let usage = spent.usage;
         let totals = Totals {
             requests: u64::from(spent.requests),
-            reasks: u64::from(spent.again),
+            reasks: u64::from(spent.is_retry),
             usage,
             estimated: if usage.estimated { usage.prompt + usage.completion } else { 0 },
             ..Totals::FREE
@@ -240,12 +240,12 @@ impl UsageTracker {
     pub fn accounts(&self) -> Vec<Account> {
         let entries = self.entries.lock().expect("no code panics while holding the lock");
         let prefixes = self.prefixes.lock().expect("no code panics while holding the lock");
-        let account = |(place, entry): (&AccountKey, &Entry)| Account {
-            model: place.0.clone(),
-            ask: place.1,
+        let account = |(key, entry): (&AccountKey, &Entry)| Account {
+            model: key.0.clone(),
+            ask: key.1,
             totals: entry.priced(&entry.all),
             kept: entry.priced(&entry.kept),
-            shared: prefixes.get(place).map_or(0.0, Prefixes::share),
+            shared: prefixes.get(key).map_or(0.0, Prefixes::share),
         };
         entries.iter().map(account).collect()
     }
@@ -259,7 +259,7 @@ pub(in crate::llm) struct Spent {
     /// Tokens.
     pub(in crate::llm) usage: Usage,
     /// Whether it is a retry after an unusable reply.
-    pub(in crate::llm) again: bool,
+    pub(in crate::llm) is_retry: bool,
     /// Whether it was read from the journal.
     pub(in crate::llm) kept: bool,
 }
@@ -269,7 +269,7 @@ mod tests {
     use super::*;
 
     fn spent(usage: Usage) -> Spent {
-        Spent { requests: 1, usage, again: false, kept: false }
+        Spent { requests: 1, usage, is_retry: false, kept: false }
     }
 
     #[test]
@@ -308,7 +308,7 @@ mod tests {
         usage_tracker.spend("a", "x", None, &Spent { kept: true, ..spent(estimated) });
         usage_tracker.close("a", "x", Outcome::Journal);
         let counted = Usage { prompt: 20, completion: 9, reasoning: 4, ..Usage::default() };
-        usage_tracker.spend("a", "x", None, &Spent { again: true, ..spent(counted) });
+        usage_tracker.spend("a", "x", None, &Spent { is_retry: true, ..spent(counted) });
         usage_tracker.fault("a", "bad_reply", true);
         usage_tracker.fault("a", "bad_reply", false);
         usage_tracker.fault("a", "bad_reply", false);

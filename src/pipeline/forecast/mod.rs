@@ -22,7 +22,7 @@ use tokio::sync::watch;
 
 use self::journal_stats::{JournalStats, assumed_latency};
 use super::error::RunError;
-use super::summary::RunOptions;
+use super::summary::{RunOptions, stage_of};
 use crate::config::{Loaded, ModelEntry};
 use crate::event::{Event, Reporter};
 use crate::llm::{Account, Answered, DryRun, Journal, JournalError, Price, Record, Session, Usage, part};
@@ -144,7 +144,8 @@ pub fn forecast(loaded: Loaded, options: &ForecastOptions, reporter: Arc<dyn Rep
     let (latency, statistics) = (options.latency, Arc::clone(&measured));
     let dry_run = Arc::new(DryRun::new(move |model, ask| statistics.expected(model, ask, latency)));
     let prompts = Prompts::new(stages::prompts(), &loaded.prompts)?;
-    let session = Session::dry_running(loaded.file.seed, prompts, Arc::new(Read(journal)), Arc::clone(&dry_run));
+    let session =
+        Session::dry_running(loaded.file.seed, prompts, Arc::new(ReadOnlyJournal(journal)), Arc::clone(&dry_run));
     let session = super::run::only_verdicts(session, &options.judges);
     let (loaded, session) = (Arc::new(loaded), Arc::new(session));
     let clock = Arc::new(Clock { reporter, dry_run: Arc::clone(&dry_run), stages: Mutex::default() });
@@ -206,17 +207,6 @@ fn ask(account: &Account, loaded: &Loaded, measured: &JournalStats) -> AskForeca
     }
 }
 
-/// Returns the stage that an ask runs in: judging is a part of `simulate`.
-fn stage_of(ask: &str) -> Option<Stage> {
-    // The name of an ask is `<stage>/<name>`.
-    match ask.split('/').next()?.parse().ok()? {
-        Stage::Select => Some(Stage::Simulate),
-        // Chunk boundaries are asked for when the book is extracted.
-        Stage::Chunk => Some(Stage::Extract),
-        stage => Some(stage),
-    }
-}
-
 #[expect(clippy::ref_option, clippy::trivially_copy_pass_by_ref, reason = "the signature that serde requires")]
 fn stage_or_all<S: Serializer>(stage: &Option<Stage>, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(stage.map_or("all", Stage::name))
@@ -271,9 +261,9 @@ fn budget(loaded: &Loaded, total: &AskForecast, spent: &BTreeMap<String, Usage>)
 }
 
 /// A read-only journal.
-struct Read(Option<JournalView>);
+struct ReadOnlyJournal(Option<JournalView>);
 
-impl Journal for Read {
+impl Journal for ReadOnlyJournal {
     fn find(&self, key: &str) -> Result<Option<Answered>, JournalError> {
         self.0.as_ref().map_or(Ok(None), |view| view.find(key))
     }

@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answered_calls_are_not_missing() {
+    fn answered_calls_are_not_remaining() {
         let ask = |name: &str, calls| RemainingAsk {
             ask: name.to_owned(),
             model: "m".to_owned(),

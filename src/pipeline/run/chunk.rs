@@ -7,9 +7,9 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use super::{Runner, cores};
-use crate::config::error::chain;
 use crate::event::Event;
-use crate::pipeline::book_source::Listed;
+use crate::llm::chain;
+use crate::pipeline::book_source::ListedBook;
 use crate::pipeline::error::RunError;
 use crate::pipeline::records::Records;
 use crate::schema::Stage;
@@ -22,21 +22,21 @@ pub(super) fn is_unread(reject: &Reject) -> bool {
 
 impl Runner {
     /// Reads the books and counts their chunks. Books that cannot be read are rejected; the others are used.
-    pub(super) async fn chunk(self: &Arc<Self>, records: &mut Records) -> Result<Vec<Listed>, RunError> {
+    pub(super) async fn chunk(self: &Arc<Self>, records: &mut Records) -> Result<Vec<ListedBook>, RunError> {
         let total = self.book_source.files() as u64;
         self.start(Stage::Chunk, Some(total));
-        let mut attribution = JoinSet::new();
+        let mut readers = JoinSet::new();
         // As many files at a time as there are cores; more would only use more memory.
         let permits = Arc::new(Semaphore::new(cores()));
         for file in 0..self.book_source.files() {
             let (runner, permits) = (Arc::clone(self), Arc::clone(&permits));
-            attribution.spawn(async move {
+            readers.spawn(async move {
                 let _permit = permits.acquire_owned().await.expect("the semaphore is never closed");
                 (file, Arc::clone(&runner).blocking(move || runner.book_source.list(file)).await)
             });
         }
         let (mut listed, mut failed, mut done) = (BTreeMap::new(), BTreeMap::new(), 0);
-        while let Some(joined) = attribution.join_next().await {
+        while let Some(joined) = readers.join_next().await {
             let (file, books) = joined.expect("reading a book does not panic");
             for (position, book) in books.into_iter().enumerate() {
                 match book {
@@ -54,7 +54,7 @@ impl Runner {
         if let (true, Some(((file, _), source))) = (listed.is_empty(), failed.pop_first()) {
             return Err(RunError::Books { path: self.book_source.path(file).to_owned(), source });
         }
-        let mut books: Vec<Listed> = Vec::new();
+        let mut books: Vec<ListedBook> = Vec::new();
         let mut hashes: BTreeMap<String, (String, String)> = BTreeMap::new();
         for (book, rejects) in listed.into_values() {
             // A slug is part of every scene's id, so only the first of two books with the same slug can be used.

@@ -27,7 +27,7 @@ use super::manifest::Manifest;
 use super::models::Models;
 use super::quote_limits::quote_limits;
 use super::records::Records;
-use super::status::{Watch, spent};
+use super::status::{StatusTracker, spent};
 use super::summary::{AgreementSummary, RunOptions, Summary};
 use crate::config::Loaded;
 use crate::event::{Event, Reporter};
@@ -61,13 +61,13 @@ pub async fn run(loaded: Loaded, options: RunOptions, reporter: Arc<dyn Reporter
     session.on_address_message(move |message| listener.report(Event::Note(message)));
     let models = Models::new(&loaded, &session)?;
     let stopping = tokio::spawn(stopping(options.stop.clone(), Arc::clone(&session)));
-    let watch = Arc::new(Watch::new(&loaded, &options, reporter, Arc::clone(&session)));
-    let beating = tokio::spawn(Arc::clone(&watch).beat(folder.path().to_owned()));
-    let runner = Runner::new(Arc::new(loaded), options, watch.clone(), session, models);
+    let tracker = Arc::new(StatusTracker::new(&loaded, &options, reporter, Arc::clone(&session)));
+    let beats = tokio::spawn(Arc::clone(&tracker).beat(folder.path().to_owned()));
+    let runner = Runner::new(Arc::new(loaded), options, tracker.clone(), session, models);
     let ended = go(&runner, &folder, started).await;
     stopping.abort();
-    beating.abort();
-    watch.end(&folder, &ended);
+    beats.abort();
+    tracker.end(&folder, &ended);
     ended
 }
 
@@ -146,7 +146,7 @@ async fn go(runner: &Arc<Runner>, folder: &RunFolder, started: Instant) -> Resul
             dimensions_without_samples: &records.dimensions_without_samples,
             quote_limits: &quote_limits,
             each_sample: summary.per_sample.map(|each| [each.calls, each.billed, each.cacheable]),
-            readings: &records.readings(&quote_limits, &index, &figures)?,
+            readings: &records.conversation_views(&quote_limits, &index, &figures)?,
         }))?;
         summary.dataset = Some(folder.dataset());
         runner.end(Stage::Export, format!("{} rows in {}", summary.total_rows(), folder.dataset().display()));

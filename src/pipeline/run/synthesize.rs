@@ -54,8 +54,8 @@ impl Runner {
                 established.iter().filter(|other| !other.is_picked() && other.language == character.language);
             for other in from_files {
                 if let Some(resemblance) = synthesize::resembles(&character, std::slice::from_ref(other)) {
-                    let told = resemblance.description(&character);
-                    self.reporter.report(Event::Note(format!("{told}, which is defined in a file; both are kept")));
+                    let message = resemblance.description(&character);
+                    self.reporter.report(Event::Note(format!("{message}, which is defined in a file; both are kept")));
                 }
             }
             made_up.push(character);

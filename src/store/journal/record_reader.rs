@@ -125,7 +125,7 @@ impl RecordReader {
     }
 
     pub(super) fn error(&self, action: &str, source: io::Error) -> JournalError {
-        JournalError { what: format!("failed to {action} the journal `{}`", self.path.display()), source }
+        JournalError { message: format!("failed to {action} the journal `{}`", self.path.display()), source }
     }
 }
 

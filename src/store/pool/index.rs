@@ -105,8 +105,8 @@ impl PoolIndex {
 
     /// Reads the scenes of a book, sorted by id.
     pub fn of_book(&self, slug: &str) -> Result<Vec<Scene>, StoreError> {
-        let places = self.heads().enumerate().filter(|(_, head)| head.book == slug);
-        places.map(|(position, _)| self.scene(position)).collect()
+        let positions = self.heads().enumerate().filter(|(_, head)| head.book == slug);
+        positions.map(|(position, _)| self.scene(position)).collect()
     }
 
     /// Reads a scene, by its index.

@@ -37,7 +37,7 @@ pub struct Pool {
 impl Pool {
     /// Opens a pool and creates its folder if it is missing.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        fs::create_dir_all(path).map_err(StoreError::io("make the folder", path))?;
+        fs::create_dir_all(path).map_err(StoreError::io("create the folder", path))?;
         Ok(Self { path: path.to_owned(), unwritten: None })
     }
 

@@ -3,7 +3,6 @@
 mod scene_text;
 mod stats;
 
-use crate::dataset;
 use std::cmp::Reverse;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -18,6 +17,7 @@ use crate::cli::output::control_chars::visible;
 use crate::cli::output::diagnostics;
 use crate::cli::{dotenv, to_stderr, to_stdout};
 use crate::config::Finding;
+use crate::dataset;
 use crate::dataset::AdditionError;
 use crate::schema::SceneHead;
 use crate::stages::export::thousands;
@@ -135,7 +135,7 @@ pub(crate) fn check(arguments: &PoolArguments) -> Exit {
 
 /// Adds custom scenes.
 fn add(file: &Path, arguments: &PoolArguments, replace: bool) -> Exit {
-    let scenes = match dataset::own_scenes(file) {
+    let scenes = match dataset::read_custom_scenes(file) {
         Ok(scenes) => scenes,
         Err(error) => {
             let hint = match &error {

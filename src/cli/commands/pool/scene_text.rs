@@ -17,7 +17,7 @@ pub(super) fn write_scene(out: &mut impl Write, scene: &Scene, origin: &str) -> 
     line("book", &format!("{} ({})", scene.book, scene.language))?;
     line("chapter", &scene.chapter)?;
     if let (Some(start), Some(end)) = (scene.start, scene.end) {
-        line("place", &format!("{} to {}", thousands(start.into()), thousands(end.into())))?;
+        line("range", &format!("{} to {}", thousands(start.into()), thousands(end.into())))?;
     }
     line("salience", &scene.salience.map_or_else(String::new, |salience| format!("{salience} of 100")))?;
     line("grounding", &scene.grounding.map_or_else(String::new, |share| format!("{share:.3}")))?;

@@ -5,7 +5,7 @@ mod report;
 use serde_json::json;
 
 use super::chunk::usage;
-use crate::cli::args::{SplitArguments, hold};
+use crate::cli::args::{SplitArguments, parse_hold_out};
 use crate::cli::exit::Exit;
 use crate::cli::to_stdout;
 use crate::dataset::split::{DEFAULT_SIMILARITY, Params, Part, Relation, Size, column_of};
@@ -70,7 +70,7 @@ fn params(arguments: &SplitArguments) -> Result<Params, (String, &'static str)> 
     splits.extend(arguments.splits.iter().cloned());
     let mut hold_out = Vec::new();
     for text in &arguments.hold_out {
-        let Some(held) = hold(text, &arguments.remainder) else {
+        let Some(held) = parse_hold_out(text, &arguments.remainder) else {
             return Err((
                 format!("`{text}` is not of the form COLUMN=VALUE"),
                 "write `character=NAME`, or `dev:book=SLUG`",
@@ -119,7 +119,7 @@ fn params(arguments: &SplitArguments) -> Result<Params, (String, &'static str)> 
     };
     // A column that is assigned as a unit cannot be stratified.
     let stratify = stratify.into_iter().filter(|column| arguments.stratify.is_some() || !by.contains(column)).collect();
-    let mut together = Vec::new();
+    let mut group_by = Vec::new();
     for word in arguments.group_by.iter().flatten().filter(|word| *word != "none") {
         let Some(relation) = Relation::ALL.into_iter().find(|relation| relation.name() == word) else {
             return Err((
@@ -127,16 +127,17 @@ fn params(arguments: &SplitArguments) -> Result<Params, (String, &'static str)> 
                 "choose from scene, conversation, instruction and similarity",
             ));
         };
-        together.push(relation);
+        group_by.push(relation);
     }
     if arguments.group_by.is_none() {
         let of_config =
             |relation: &Relation| *relation == Relation::Similarity || relation.column(&arguments.config).is_some();
-        together.extend(Relation::ALL.iter().filter(|relation| of_config(relation)));
+        group_by.extend(Relation::ALL.iter().filter(|relation| of_config(relation)));
     }
-    together.sort_unstable();
-    together.dedup();
-    let near = arguments.similarity.map_or(DEFAULT_SIMILARITY, |near| ByLanguage { en: near, zh: near });
-    let (rest, by, seed) = (arguments.remainder.clone(), arguments.by.clone(), arguments.seed);
-    Ok(Params { splits, remainder: rest, by, hold_out, stratify, group_by: together, similarity: near, seed })
+    group_by.sort_unstable();
+    group_by.dedup();
+    let similarity =
+        arguments.similarity.map_or(DEFAULT_SIMILARITY, |similarity| ByLanguage { en: similarity, zh: similarity });
+    let (remainder, by, seed) = (arguments.remainder.clone(), arguments.by.clone(), arguments.seed);
+    Ok(Params { splits, remainder, by, hold_out, stratify, group_by, similarity, seed })
 }

@@ -22,13 +22,13 @@ pub struct RelatedRow {
 pub fn rows_crossing_splits(
     rows: &Rows,
     relations: &[Relation],
-    near: &[Vec<Option<u32>>],
+    similar: &[Vec<Option<u32>>],
     splits: &[Option<usize>],
 ) -> Vec<RelatedRow> {
     let mut found: BTreeMap<usize, RelatedRow> = BTreeMap::new();
     let columns = relations.iter().filter_map(|relation| Some((*relation, rows.keys(*relation)?)));
-    let likenesses = near.iter().map(|firsts| (Relation::Similarity, firsts.as_slice()));
-    for (relation, keys) in columns.chain(likenesses) {
+    let similarities = similar.iter().map(|firsts| (Relation::Similarity, firsts.as_slice()));
+    for (relation, keys) in columns.chain(similarities) {
         let keyed =
             || keys.iter().zip(splits).enumerate().filter_map(|(row, (key, split))| Some((row, (*key)?, (*split)?)));
         // The split with the highest priority for each key, and its first row there.
@@ -52,22 +52,22 @@ pub fn rows_crossing_splits(
 pub(in crate::dataset::split) fn set_aside(
     rows: &Rows,
     params: &Params,
-    near: &[Vec<Option<u32>>],
+    similar: &[Vec<Option<u32>>],
     splits: &mut [Option<usize>],
     because: &mut BTreeMap<usize, (usize, Relation)>,
 ) {
-    let rest = params.splits.len();
-    let unused = rest + 1;
-    for guard in 0..rest {
+    let remainder = params.splits.len();
+    let unused = remainder + 1;
+    for protected in 0..remainder {
         // Rows that have no split yet are moved too.
         let side = |split: &Option<usize>| match *split {
-            Some(split) if split == guard => Some(0),
-            Some(split) if split < guard || split == unused => None,
+            Some(split) if split == protected => Some(0),
+            Some(split) if split < protected || split == unused => None,
             _ => Some(1),
         };
         let sides: Vec<Option<usize>> = splits.iter().map(side).collect();
-        for found in rows_crossing_splits(rows, &params.group_by, near, &sides) {
-            because.insert(found.row, (splits[found.row].unwrap_or(rest), found.relation));
+        for found in rows_crossing_splits(rows, &params.group_by, similar, &sides) {
+            because.insert(found.row, (splits[found.row].unwrap_or(remainder), found.relation));
             splits[found.row] = Some(unused);
         }
     }

@@ -26,11 +26,11 @@ pub fn similar_rows(rows: &Rows, params: &Params, threads: NonZeroUsize) -> Vec<
 pub fn uncompared_questions(rows: &Rows) -> usize {
     let questions = rows.texts().iter().filter(|(compared_text, _)| *compared_text == ComparedText::Question);
     let numbers = questions.flat_map(|(_, texts)| texts.iter().enumerate());
-    let is_untold = |(row, text): &(usize, &u32)| {
+    let is_uncomparable = |(row, text): &(usize, &u32)| {
         let text = rows.word(**text);
         text.contains(OMITTED_TEXT) && !ComparedText::Question.is_comparable(text, rows.language(*row))
     };
-    numbers.filter(is_untold).count()
+    numbers.filter(is_uncomparable).count()
 }
 
 fn of_text(

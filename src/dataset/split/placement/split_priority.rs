@@ -6,7 +6,7 @@ use crate::dataset::split::{Params, UNUSED};
 #[derive(Debug, Clone, Default)]
 pub struct SplitPriority {
     /// The requested splits in order, and the split of all other rows; `None` if the order follows from the names.
-    drawn: Option<(Vec<String>, String)>,
+    requested: Option<(Vec<String>, String)>,
 }
 
 impl SplitPriority {
@@ -14,14 +14,14 @@ impl SplitPriority {
     #[must_use]
     pub fn new(params: Option<&Params>) -> Self {
         let names = |params: &Params| params.splits.iter().map(|part| part.name.clone()).collect();
-        Self { drawn: params.map(|params| (names(params), params.remainder.clone())) }
+        Self { requested: params.map(|params| (names(params), params.remainder.clone())) }
     }
 
     /// Returns the position of a split in the order. `unused` comes before the remainder, because no model is trained
     /// on it.
     #[must_use]
     pub fn rank(&self, split: &str) -> usize {
-        let Some((drawn, rest)) = &self.drawn else {
+        let Some((requested, rest)) = &self.requested else {
             return match split {
                 "test" => 0,
                 "dev" | "validation" => 1,
@@ -31,7 +31,7 @@ impl SplitPriority {
             };
         };
         let further = usize::from(split == UNUSED) + 2 * usize::from(split == rest);
-        drawn.iter().position(|name| name == split).unwrap_or(drawn.len() + further)
+        requested.iter().position(|name| name == split).unwrap_or(requested.len() + further)
     }
 }
 
@@ -52,7 +52,7 @@ mod tests {
             sorted(&by_name, vec!["train", UNUSED, "池", "validation", "test"]),
             ["test", "validation", "池", UNUSED, "train"]
         );
-        let drawn = |splits: &[&str], rest: &str| {
+        let requested = |splits: &[&str], rest: &str| {
             let part = |name: &&str| Part { name: (*name).to_owned(), size: Size::Rows(1) };
             SplitPriority::new(Some(&Params {
                 splits: splits.iter().map(part).collect(),
@@ -74,7 +74,7 @@ mod tests {
         ] {
             let mut names = expected.to_vec();
             names.reverse();
-            assert_eq!(sorted(&drawn(splits, rest), names), expected);
+            assert_eq!(sorted(&requested(splits, rest), names), expected);
         }
     }
 }

@@ -83,7 +83,7 @@ fn shards(files: &[String], findings: &mut Findings) {
 
 /// Reports a file that cannot be read.
 pub(super) fn unreadable(path: &Path, file: &str, error: &StoreError, findings: &mut Findings) {
-    let message = format!("failed to read the file as Parquet: {}", crate::config::error::chain(error));
+    let message = format!("failed to read the file as Parquet: {}", crate::llm::chain(error));
     let columns = crate::store::broken_columns(path);
     if columns.is_empty() {
         findings.add(Location::of_file(Check::File, file), &message, Remedy::Rebuild);

@@ -17,7 +17,7 @@ use crate::store::Table;
 #[derive(Debug, Default)]
 pub(in crate::dataset::validate) struct ConversationSplitCheck {
     /// Whether samples have two or more splits, not counting unused rows.
-    is_divided: bool,
+    is_split: bool,
     priority: SplitPriority,
     /// Names of splits and files, in order of occurrence.
     names: Vec<String>,
@@ -33,12 +33,12 @@ impl ConversationSplitCheck {
         let samples = tables.iter().filter(|table| table.config == "samples" && table.split != UNUSED);
         let splits: BTreeSet<&str> = samples.map(|table| table.split.as_str()).collect();
         let priority = SplitPriority::new(params("samples", split_configs).as_ref());
-        Self { is_divided: splits.len() > 1, priority, ..Self::default() }
+        Self { is_split: splits.len() > 1, priority, ..Self::default() }
     }
 
     /// Adds the rows of a group.
     pub(in crate::dataset::validate) fn add(&mut self, group: &Group<'_>) {
-        if !self.is_divided {
+        if !self.is_split {
             return;
         }
         match group.config {

@@ -14,6 +14,7 @@ use crate::dataset::validate::Group;
 use crate::dataset::validate::findings::Remedy;
 use crate::dataset::validate::findings::{Findings, Location};
 use crate::schema::ByLanguage;
+use crate::stages::instruct::SplitRule;
 use crate::store::{StoreError, Table};
 
 /// Returns how a config was split, from the data set's `splits.json`.
@@ -50,10 +51,11 @@ impl Leaks {
             .unwrap_or_default();
         let is_paper_split = config.starts_with("role_")
             && own.is_none()
-            && instruct.get("split").and_then(toml::Value::as_str) == Some("paper");
-        let near = |language: &str, silent: f64| {
-            let near = instruct.get("leak_similarity").and_then(|near| near.get(language)?.as_float());
-            if config.starts_with("role_") { near.unwrap_or(silent) } else { silent }
+            && instruct.get("split").cloned().and_then(|rule| rule.try_into::<SplitRule>().ok())
+                == Some(SplitRule::Paper);
+        let similarity = |language: &str, default: f64| {
+            let set = instruct.get("leak_similarity").and_then(|similarity| similarity.get(language)?.as_float());
+            if config.starts_with("role_") { set.unwrap_or(default) } else { default }
         };
         let params = own.map_or_else(
             || Params {
@@ -63,7 +65,10 @@ impl Leaks {
                 hold_out: Vec::new(),
                 stratify: Vec::new(),
                 group_by: Relation::ALL.to_vec(),
-                similarity: ByLanguage { en: near("en", DEFAULT_SIMILARITY.en), zh: near("zh", DEFAULT_SIMILARITY.zh) },
+                similarity: ByLanguage {
+                    en: similarity("en", DEFAULT_SIMILARITY.en),
+                    zh: similarity("zh", DEFAULT_SIMILARITY.zh),
+                },
                 seed: 0,
             },
             |own| Params { splits: Vec::new(), by: None, hold_out: Vec::new(), stratify: Vec::new(), ..own },

@@ -143,10 +143,10 @@ impl Runner {
         outcome: Result<instruct::SelectedRows, Reject>,
     ) -> Result<(), RunError> {
         match outcome {
-            Ok(mut gleaned) => {
-                self.reject(records, std::mem::take(&mut gleaned.rejects));
-                planner.add(&gleaned);
-                records.roles.add(&gleaned).inspect_err(|_| self.session.stop())?;
+            Ok(mut selected_rows) => {
+                self.reject(records, std::mem::take(&mut selected_rows.rejects));
+                planner.add(&selected_rows);
+                records.roles.add(&selected_rows).inspect_err(|_| self.session.stop())?;
             }
             Err(reject) => self.reject(records, [reject]),
         }

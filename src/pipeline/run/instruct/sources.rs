@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use super::super::Runner;
 use crate::attribution;
-use crate::config::error::chain;
 use crate::config::open_books;
+use crate::llm::chain;
 use crate::pipeline::error::RunError;
 use crate::schema::{Book, Character, CharacterType, Language, Reject, RejectReason, Scene, Stage, slug};
 use crate::stages::extract;
