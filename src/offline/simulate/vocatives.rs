@@ -75,7 +75,7 @@ fn is_call(head: &str, rest: &str, names: &BTreeSet<String>) -> bool {
         return count <= 5 && (is_title(head) || (to_you && heavy && (2..=3).contains(&count)));
     }
     let words: Vec<&str> = head.split_whitespace().collect();
-    // `And Nether Row, by that scorer`: a phrase that begins with a conjunction is not a vocative.
+    // `And Nether Row, by that scale`: a phrase that begins with a conjunction is not a vocative.
     let capital = words.iter().all(|word| word.starts_with(char::is_uppercase))
         && !words.first().is_some_and(|word| words.len() > 1 && is_sentence_opener(word) && !is_title(word));
     // Every sentence begins with a capital, so a vocative needs a title or a known name.

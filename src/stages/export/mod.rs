@@ -5,6 +5,7 @@
 //! declared, not inferred from rows, so a table has the same schema whatever it contains.
 
 mod amounts;
+mod arrow_bytes;
 pub(crate) mod card;
 mod columns;
 mod expected_columns;

@@ -3,7 +3,7 @@
 use polars::prelude::DataFrame;
 
 use super::ExportError;
-use super::features::ArrowBytes;
+use super::arrow_bytes::ArrowBytes;
 use super::groups::{GROUP_BYTES, GROUP_ROWS};
 
 /// Collects the rows of one split into row groups.

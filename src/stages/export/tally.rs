@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use polars::frame::DataFrame;
 
-use super::features::ArrowBytes;
+use super::arrow_bytes::ArrowBytes;
 use crate::schema::{CharacterType, Language};
 
 /// One split of a config, without its rows.
