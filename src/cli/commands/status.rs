@@ -24,7 +24,7 @@ const EVERY: Duration = Duration::from_secs(2);
 #[derive(Serialize)]
 struct Status<'a> {
     #[serde(flatten)]
-    status: &'a RunStatus,
+    run: &'a RunStatus,
     /// Seconds since the last update of the run's status.
     #[serde(rename = "heard_s")]
     since_update_s: Option<f64>,
@@ -60,7 +60,7 @@ pub(crate) fn status(run: &Path, watch: bool, json: bool, no_estimate: bool) -> 
         if last.as_ref() != Some(&status) {
             let output = if json {
                 let since_update_s = last_update.map(|last_update| last_update.as_secs_f64());
-                let status = Status { status: &status, since_update_s, remaining: remaining.as_ref() };
+                let status = Status { run: &status, since_update_s, remaining: remaining.as_ref() };
                 format!("{}\n", serde_json::to_string(&status).expect("a status serializes to JSON"))
             } else {
                 text(run, &status, last_update, remaining.as_ref())

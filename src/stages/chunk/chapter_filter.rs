@@ -200,6 +200,7 @@ fn mark_not_chosen(book: &mut Book, start: u32, end: u32, first: u32, last: u32)
 
 #[cfg(test)]
 mod tests {
+    use super::ChapterFilterError::{Backwards, Empty, NoRange, Zero};
     use super::*;
     use crate::stages::chunk::{Params, chapters, chunk, read};
 
@@ -220,9 +221,8 @@ mod tests {
                 "{text}"
             );
         }
-        use ChapterFilterError::{Backwards, Empty, NoRange, Zero};
         for (text, expected) in [
-            ("", Empty("".to_owned())),
+            ("", Empty(String::new())),
             ("1,,3", Empty("1,,3".to_owned())),
             ("one", NoRange("one".to_owned())),
             ("-5", NoRange("-5".to_owned())),

@@ -106,6 +106,12 @@ mod tests {
         }
     }
 
+    /// A table that is parsed without checking it.
+    #[derive(Deserialize)]
+    struct Unchecked {
+        dimension: Vec<Dimension>,
+    }
+
     #[test]
     fn an_invalid_dimension_table_is_an_error() {
         let row = |code: &str, strategy: &str| {
@@ -115,11 +121,6 @@ mod tests {
             )
         };
         assert_eq!(dimensions(Some(&row("X", "s"))).map(|table| table.len()), Ok(1));
-        /// A table that is parsed without checking it.
-        #[derive(Deserialize)]
-        struct Unchecked {
-            dimension: Vec<Dimension>,
-        }
         for (text, expected) in [
             ("dimension = []".to_owned(), DimensionFault::Empty),
             (row("X", "s") + &row("x", "s"), DimensionFault::DuplicateCode("x".to_owned())),

@@ -64,7 +64,7 @@ pub(in crate::dataset::validate) fn check(
                     Remedy::CorrectCard,
                 ),
                 Err(fault) => {
-                    findings.add(Location::of_file(Check::Card, name), &fault.to_string(), Remedy::RewriteCardLine)
+                    findings.add(Location::of_file(Check::Card, name), &fault.to_string(), Remedy::RewriteCardLine);
                 }
             }
         }
