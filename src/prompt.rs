@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn each_section_is_rendered_separately() {
+    fn each_part_is_rendered_separately() {
         assert_eq!(render("system", &serde_json::json!({"name": "薛嵩"})).expect("renders"), "You are 薛嵩.");
         assert_eq!(render("user", &serde_json::json!({"list": [1, 2]})).expect("renders"), "- 1\n- 2");
     }

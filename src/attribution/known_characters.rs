@@ -22,7 +22,7 @@ pub(super) struct KnownCharacters {
     changed: Vec<bool>,
     /// Owner of each name, by normalised name.
     owners: BTreeMap<String, usize>,
-    /// Names that belong to no character.
+    /// Names that are not characters.
     ignored: BTreeSet<String>,
     /// Names that the rules by themselves assign to a character.
     pub(super) found_by_rule: BTreeSet<String>,
@@ -77,7 +77,7 @@ impl KnownCharacters {
         if self.is_empty() { None } else { self.owners.get(&key(form)).copied() }
     }
 
-    /// Whether the list marks a name as no character's.
+    /// Whether the list says that a name is not a character.
     pub(super) fn ignores(&self, form: &str) -> bool {
         !self.ignored.is_empty() && self.ignored.contains(&key(form))
     }

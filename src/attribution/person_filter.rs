@@ -53,7 +53,7 @@ pub(crate) fn surname_before_title(chars: &[char]) -> usize {
     if has_title { surname } else { 0 }
 }
 
-/// Whether a word is certainly no name, however often attribution took it for a speaker: 微微, 心内.
+/// Whether a word is certainly not a name, however often attribution took it for a speaker: 微微, 心内.
 pub(crate) fn is_common_word(name: &str) -> bool {
     let chars: Vec<char> = name.chars().map(|c| CHINESE.fold(c)).collect();
     let inward = matches!(chars.as_slice(), ['心' | '口' | '腹', '内' | '里' | '中' | '下']);

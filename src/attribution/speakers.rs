@@ -17,7 +17,7 @@ pub(super) enum SpeakerCue {
     /// A role or kinship noun with a speech verb: a character present of this gender, or the one known by the role
     /// alone.
     Role(Gender, usize),
-    /// Several speakers at once, which count as no character.
+    /// Several speakers at once, who are not attributed to any character.
     Several,
     /// No speech verb: no narration, or only an action beside the speech.
     None,

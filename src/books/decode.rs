@@ -214,9 +214,9 @@ struct Bad {
     cut: bool,
 }
 
-/// The number of places sampled first, and the bytes sampled at each.
-const LOOKS: usize = 8;
-const LOOK: usize = SAMPLE / LOOKS;
+/// The number of samples taken first, and the length of each in bytes.
+const PROBES: usize = 8;
+const PROBE_LENGTH: usize = SAMPLE / PROBES;
 
 /// Finds invalid sequences, if the rest of the bytes shows that they are meant to be UTF-8.
 fn almost_utf_8(bytes: &[u8], marked: bool) -> Option<Bad> {
@@ -225,28 +225,28 @@ fn almost_utf_8(bytes: &[u8], marked: bool) -> Option<Bad> {
     let (mut good, mut bad) = (0, 0);
     // A few samples are enough to rule out UTF-8.
     if bytes.len() > SAMPLE * 2 {
-        for look in 0..LOOKS {
-            let from = (bytes.len() - LOOK) / LOOKS * look;
-            let counts = walk(&bytes[from..from + LOOK], |_, _| {});
+        for probe in 0..PROBES {
+            let from = (bytes.len() - PROBE_LENGTH) / PROBES * probe;
+            let counts = count_sequences(&bytes[from..from + PROBE_LENGTH], |_, _| {});
             good += counts.0;
             bad += counts.1;
         }
         // The edges of a sample may cut a character.
-        if !is_meant(good, bad.saturating_sub(2 * LOOKS)) {
+        if !is_meant(good, bad.saturating_sub(2 * PROBES)) {
             return None;
         }
     }
     let (mut first, mut cut) = (None, false);
-    let (good, bad) = walk(bytes, |at, at_end| {
+    let (good, bad) = count_sequences(bytes, |at, at_end| {
         cut = at_end && first.is_none();
         first.get_or_insert(at);
     });
     first.filter(|_| is_meant(good, bad)).map(|first| Bad { count: bad, first, cut })
 }
 
-/// Counts the non-ASCII characters and the invalid sequences. Calls `tell` for each invalid sequence with its offset
-/// and whether the bytes end in the middle of it.
-fn walk(bytes: &[u8], mut tell: impl FnMut(usize, bool)) -> (usize, usize) {
+/// Counts the non-ASCII characters and the invalid sequences. Calls `on_invalid` for each invalid sequence with its
+/// offset and whether the bytes end in the middle of it.
+fn count_sequences(bytes: &[u8], mut on_invalid: impl FnMut(usize, bool)) -> (usize, usize) {
     let (mut good, mut bad, mut at) = (0, 0, 0);
     for chunk in bytes.utf8_chunks() {
         let valid = chunk.valid();
@@ -255,7 +255,10 @@ fn walk(bytes: &[u8], mut tell: impl FnMut(usize, bool)) -> (usize, usize) {
         if !chunk.invalid().is_empty() {
             bad += 1;
             let at_end = at + chunk.invalid().len() == bytes.len();
-            tell(at, at_end && std::str::from_utf8(chunk.invalid()).is_err_and(|error| error.error_len().is_none()));
+            on_invalid(
+                at,
+                at_end && std::str::from_utf8(chunk.invalid()).is_err_and(|error| error.error_len().is_none()),
+            );
             at += chunk.invalid().len();
         }
     }

@@ -125,8 +125,8 @@ pub enum ReadError {
     },
     /// A run of invalid objects, after the first ones were reported one by one.
     #[error(
-        "failed to read {} of `{path}` as books: {count} more {} in a row, the first because {cause}; a book is an object such as \
-         {{\"title\": \"…\", \"author\": \"…\", \"content\": \"…\"}}, on its own line or in an array",
+        "failed to read {} of `{path}` as books: {count} more {} in a row, the first because {cause}; a \
+         book is an object such as {{\"title\": \"…\", \"author\": \"…\", \"content\": \"…\"}}, on its own line or in an array",
         entry_range(*.first, *.last, *.entries),
         if *.count == 1 { "invalid object" } else { "invalid objects" }
     )]

@@ -33,6 +33,7 @@ pub(super) fn unsupported_format(head: &[u8]) -> Option<&'static str> {
 pub(super) enum Markup {
     None,
     Html(Syntax),
+    /// XML other than XHTML.
     Xml,
 }
 

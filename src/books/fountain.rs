@@ -21,7 +21,7 @@ mod tests {
     use super::is_scene_heading;
 
     #[test]
-    fn sluglines_differ_from_prose() {
+    fn scene_headings_differ_from_prose() {
         for (line, expected) in [
             ("INT. SHED - NIGHT", true),
             ("Ext. A quay", true),

@@ -1,4 +1,4 @@
-//! Reading books: bytes become text with the marks of their format (headings, pages, boilerplate, titles).
+//! Reads books: turns bytes into text with what the format marks (headings, pages, boilerplate, titles).
 //!
 //! Finding the story and its chapters is left to `stages::chunk`.
 

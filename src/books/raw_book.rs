@@ -1,4 +1,4 @@
-//! What a format reader returns: decoded text with the marks of its format.
+//! What a format reader returns: decoded text with the headings, pages and boilerplate that its format marks.
 
 use crate::schema::{BoilerplateKind, Format};
 
@@ -15,7 +15,7 @@ pub struct RawBook {
     pub name: String,
     /// File format.
     pub format: Format,
-    /// Whether the format is one of scripts.
+    /// Whether the format is for scripts only, as Fountain is.
     pub script: bool,
     /// Decoded text.
     pub text: String,

@@ -199,7 +199,7 @@ mod tests {
         for (language, key, world) in
             [(Language::En, "worldview", "Salt is money here."), (Language::Zh, "世界观", "此地以盐为钱。")]
         {
-            let told = |profile: &[(&str, &str, Visibility)]| {
+            let with_world = |profile: &[(&str, &str, Visibility)]| {
                 let attribute = |&(key, value, visibility): &(&str, &str, Visibility)| Attribute {
                     key: key.to_owned(),
                     value: value.to_owned(),
@@ -221,11 +221,11 @@ mod tests {
                 all.into_iter().skip_while(|(key, ..)| key == "age").collect::<Vec<_>>()
             };
             let (private, public) = (Visibility::Private, Visibility::Public);
-            assert_eq!(told(&[("age", "9", public)]), [(key.to_owned(), world.to_owned(), private)]);
+            assert_eq!(with_world(&[("age", "9", public)]), [(key.to_owned(), world.to_owned(), private)]);
             for own in ["Worldview", "World view", "world_view", "世界观", "世界 观"] {
-                assert_eq!(told(&[(own, "Another.", public)]), [(own.to_owned(), "Another.".to_owned(), public)]);
+                assert_eq!(with_world(&[(own, "Another.", public)]), [(own.to_owned(), "Another.".to_owned(), public)]);
             }
-            assert_eq!(told(&[("home", world, public)]), [("home".to_owned(), world.to_owned(), public)]);
+            assert_eq!(with_world(&[("home", world, public)]), [("home".to_owned(), world.to_owned(), public)]);
         }
     }
 }

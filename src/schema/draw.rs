@@ -1,4 +1,4 @@
-//! Draws: which of the calls of a run a call is.
+//! Draws, which identify each model call of a run.
 
 use std::fmt;
 
@@ -65,7 +65,7 @@ pub enum Draw {
         /// The call for the role.
         call: RoleCall,
     },
-    /// A call outside of a pipeline, as in tests, by any text.
+    /// A call outside of a pipeline, as in tests, identified by any text.
     Other(String),
 }
 

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Defines the faults with their words, alone and as part of a reject reason.
+/// Defines the faults with their names in files, alone and as part of a reject reason or turn fault.
 macro_rules! format_faults {
     ($($(#[doc = $doc:literal])* $name:ident = $word:literal,)*) => {
         /// A fault in the format of a reply.
@@ -26,8 +26,8 @@ macro_rules! format_faults {
                 }
             }
 
-            /// Returns the reject reason of an item with the fault itself.
-            pub(super) const fn own(self) -> &'static str {
+            /// Returns the reject reason of a reply with the fault.
+            pub(super) const fn in_reply(self) -> &'static str {
                 match self {
                     $(Self::$name => concat!("format:", $word),)*
                 }

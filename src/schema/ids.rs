@@ -1,5 +1,6 @@
-//! Ids as types of their own, so that a scene's id cannot be passed where a conversation's is wanted. Nothing is parsed
-//! back out of an id: what a record needs to know is in a field of its own.
+//! Ids as distinct types, so that the id of a scene cannot be passed where the id of a conversation is expected.
+//!
+//! Ids are never parsed: what they are made of is also in fields of the record.
 
 use std::borrow::{Borrow, Cow};
 use std::fmt;
@@ -111,7 +112,8 @@ macro_rules! id {
 }
 
 id! {
-    /// Id of a scene: `<book slug>@<start>`, start in code points of the decoded text; custom scenes carry their own.
+    /// Id of a scene: `<book slug>@<start>`, start in code points of the decoded text; custom scenes have an id chosen by
+    /// the user.
     SceneId
 }
 
@@ -131,7 +133,7 @@ id! {
 }
 
 id! {
-    /// Id of a role: as a character's, and a prefix of the ids of the role's rows.
+    /// Id of a role: the id of its character, or of the same form. A prefix of the ids of the role's rows.
     RoleId
 }
 
@@ -172,7 +174,7 @@ impl SampleId {
         Self(format!("{conversation}#{turn}"))
     }
 
-    /// Returns whether a sample with this id would be one of a conversation's.
+    /// Whether a sample with this id belongs to a conversation.
     #[must_use]
     pub fn is_of(&self, conversation: &str) -> bool {
         let turn = self.0.strip_prefix(conversation).and_then(|rest| rest.strip_prefix('#'));

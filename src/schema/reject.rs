@@ -31,7 +31,7 @@ impl Reject {
     }
 }
 
-/// Rejects are sorted by the words of their columns.
+/// Rejects are sorted by their values in files: stage, id, reason, detail.
 impl Ord for Reject {
     fn cmp(&self, other: &Self) -> Ordering {
         let key = |reject: &Self| (reject.stage.name(), reject.reason.name());
@@ -65,7 +65,7 @@ macro_rules! reasons {
 
         impl RejectReason {
             /// The reasons without parameters.
-            const PLAIN: &'static [Self] = &[$(Self::$name),*];
+            const WITHOUT_PARAMETERS: &'static [Self] = &[$(Self::$name),*];
 
             /// Returns the word used in files.
             #[must_use]
@@ -75,7 +75,7 @@ macro_rules! reasons {
                     Self::Quality(Quality::Poor) => "quality:poor",
                     Self::Quality(Quality::Moderate) => "quality:moderate",
                     Self::Quality(Quality::High) => "quality:high",
-                    Self::Format(fault) => fault.own(),
+                    Self::Format(fault) => fault.in_reply(),
                     Self::History(fault) => fault.in_history(),
                     Self::Baseline(fault) => fault.in_baseline(),
                 }
@@ -234,10 +234,10 @@ impl RejectReason {
         let quality = [Quality::Poor, Quality::Moderate, Quality::High].map(Self::Quality);
         let faults = FormatFault::ALL.iter().copied();
         let faults = faults.flat_map(|fault| [Self::Format(fault), Self::History(fault), Self::Baseline(fault)]);
-        Self::PLAIN.iter().copied().chain(quality).chain(faults)
+        Self::WITHOUT_PARAMETERS.iter().copied().chain(quality).chain(faults)
     }
 
-    /// Returns whether a call failed. The data set lacks what the call would have given.
+    /// Returns whether a call failed, so that its result is missing from the data set.
     #[must_use]
     pub const fn is_failed_call(self) -> bool {
         matches!(self, Self::NoReply | Self::RequestRefused | Self::ContextTooLong) || self.is_journaled_failure()

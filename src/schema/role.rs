@@ -264,7 +264,7 @@ pub struct RoleTally {
 pub struct Overlap {
     /// Number of test rows.
     pub test: u64,
-    /// Test rows whose similarity to a training row reaches the limit `[instruct] near`.
+    /// Test rows whose similarity to a training row reaches the limit `[instruct] leak_similarity`.
     pub alike: u64,
     /// Highest similarity of a test row to a training row, 0 to 1.
     pub highest: f64,

@@ -152,7 +152,8 @@ pub fn similarity(a: &str, b: &str) -> f64 {
     pair_similarity(&pairs(&letters_and_digits(a)), &pairs(&letters_and_digits(b)))
 }
 
-/// Returns the sorted pairs of adjacent characters of a text, usually one of letters and digits only. A single character counts as a pair.
+/// Returns the sorted pairs of adjacent characters of a text, which usually has only letters and digits. A single
+/// character counts as a pair.
 #[must_use]
 pub fn pairs(letters: &str) -> Vec<(char, char)> {
     let chars: Vec<char> = letters.chars().collect();

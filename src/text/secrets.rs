@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn handwritten_secrets_are_found() {
+    fn passwords_and_keys_of_other_forms_are_found() {
         let mail = format!("SG.{}.{}", random_text(1, 22, SIGNS), random_text(2, 43, SIGNS));
         let model = format!("{}.{}", random_text(3, 32, "0123456789abcdef"), random_text(4, 16, SIGNS));
         for secret in [

@@ -75,12 +75,12 @@ pub fn parse_cue_line(line: &str) -> Option<CueLine<'_>> {
     let name: String = head[..end].trim().chars().filter(|&c| c != '\u{3000}').collect();
     let (mut rest, mut aside) = (&head[end..], None);
     let gap = rest.starts_with(['\u{3000}', '\t']) || rest.starts_with("  ");
-    rest = unprinted(rest);
+    rest = skip_emphasis(rest);
     while let Some((open, close)) = BRACKETS.into_iter().find(|(open, _)| rest.starts_with(*open)) {
         let inner = &rest[open.len_utf8()..];
         let (inside, behind) = inner.split_once(close)?;
         aside = aside.or(Some(inside.trim_matches(['*', '_', ' '])));
-        rest = unprinted(behind);
+        rest = skip_emphasis(behind);
     }
     let mark = match rest.chars().next() {
         None => CueSeparator::End,
@@ -92,7 +92,7 @@ pub fn parse_cue_line(line: &str) -> Option<CueLine<'_>> {
         Some(_) => return None,
     };
     if matches!(mark, CueSeparator::Colon | CueSeparator::Stop) {
-        rest = unprinted(rest.trim_start_matches([':', '：', '.', '．'])).trim_start_matches(['—', '–', '-', ' ']);
+        rest = skip_emphasis(rest.trim_start_matches([':', '：', '.', '．'])).trim_start_matches(['—', '–', '-', ' ']);
     } else if mark == CueSeparator::End {
         rest = "";
     }
@@ -105,7 +105,8 @@ pub fn parse_cue_line(line: &str) -> Option<CueLine<'_>> {
 
 const BRACKETS: [(char, char); 5] = [('(', ')'), ('（', '）'), ('[', ']'), ('［', '］'), ('【', '】')];
 
-fn unprinted(text: &str) -> &str {
+/// Strips white space and emphasis marks from the start of a text.
+fn skip_emphasis(text: &str) -> &str {
     text.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '_'))
 }
 

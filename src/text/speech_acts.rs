@@ -32,7 +32,7 @@ pub enum SpeechMarker {
 
 /// Returns the number of distinct words of a speech act's list in a text.
 #[must_use]
-pub fn count_speech_markers(text: &str, language: Language, sign: SpeechMarker) -> usize {
+pub fn count_speech_markers(text: &str, language: Language, marker: SpeechMarker) -> usize {
     match language {
         Language::En => {
             let mut spaced = String::from(" ");
@@ -40,10 +40,10 @@ pub fn count_speech_markers(text: &str, language: Language, sign: SpeechMarker) 
                 spaced.push_str(&word);
                 spaced.push(' ');
             }
-            let digits = usize::from(sign == SpeechMarker::Fact && text.chars().any(|c| c.is_ascii_digit()));
-            digits + markers(&WORDS.en.signs, sign).iter().filter(|word| occurs(&spaced, word)).count()
+            let digits = usize::from(marker == SpeechMarker::Fact && text.chars().any(|c| c.is_ascii_digit()));
+            digits + markers(&WORDS.en.speech_acts, marker).iter().filter(|word| occurs(&spaced, word)).count()
         }
-        Language::Zh => markers(&WORDS.zh.signs, sign).iter().filter(|word| text.contains(word)).count(),
+        Language::Zh => markers(&WORDS.zh.speech_acts, marker).iter().filter(|word| text.contains(word)).count(),
     }
 }
 
@@ -53,19 +53,19 @@ fn occurs(spaced: &str, words: &str) -> bool {
     spaced.match_indices(words).any(|(at, _)| blank(at - 1) && blank(at + words.len()))
 }
 
-const fn markers(signs: &SpeechActWords, sign: SpeechMarker) -> &super::words::List {
-    match sign {
-        SpeechMarker::Recall => &signs.recall,
-        SpeechMarker::Reason => &signs.reason,
-        SpeechMarker::Feeling => &signs.feeling,
-        SpeechMarker::Fact => &signs.fact,
-        SpeechMarker::Turn => &signs.turn,
-        SpeechMarker::Farewell => &signs.farewell,
-        SpeechMarker::Greeting => &signs.greeting,
-        SpeechMarker::Thanks => &signs.thanks,
-        SpeechMarker::Anger => &signs.anger,
-        SpeechMarker::World => &signs.world,
-        SpeechMarker::Why => &signs.why,
+const fn markers(words: &SpeechActWords, marker: SpeechMarker) -> &super::words::List {
+    match marker {
+        SpeechMarker::Recall => &words.recall,
+        SpeechMarker::Reason => &words.reason,
+        SpeechMarker::Feeling => &words.feeling,
+        SpeechMarker::Fact => &words.fact,
+        SpeechMarker::Turn => &words.turn,
+        SpeechMarker::Farewell => &words.farewell,
+        SpeechMarker::Greeting => &words.greeting,
+        SpeechMarker::Thanks => &words.thanks,
+        SpeechMarker::Anger => &words.anger,
+        SpeechMarker::World => &words.world,
+        SpeechMarker::Why => &words.why,
     }
 }
 

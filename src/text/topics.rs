@@ -77,13 +77,13 @@ fn fits(word: &str) -> bool {
     !word.contains('\'')
         && word.chars().all(|c| c.is_alphabetic() || c == '-')
         && !WORDS.en.determiners.contains(word)
-        && !WORDS.en.unfit.contains(word)
+        && !WORDS.en.not_things.contains(word)
         && !["ly", "ed"].iter().any(|ending| word.ends_with(ending))
         && (!WORDS.en.stop.contains(word))
 }
 
 fn is_thing(word: &str) -> bool {
-    word.chars().count() > 2 && !WORDS.en.unsaid.contains(word) && !word.ends_with("ing") && !word.ends_with("est")
+    word.chars().count() > 2 && !WORDS.en.not_topics.contains(word) && !word.ends_with("ing") && !word.ends_with("est")
 }
 
 fn chinese(sentence: &str) -> Vec<Topic> {
@@ -99,7 +99,7 @@ fn chinese(sentence: &str) -> Vec<Topic> {
             .or_else(|| counted(&chars, at));
         if let Some(noun) = found {
             at += noun.chars().count();
-            if !WORDS.zh.unsaid.contains(&noun) {
+            if !WORDS.zh.not_topics.contains(&noun) {
                 topics.push(Topic { phrase: noun.clone(), noun });
             }
         } else {

@@ -56,12 +56,12 @@ pub(super) struct English {
     pub(super) abbreviations: List,
     pub(super) determiners: List,
     pub(super) followers: List,
-    pub(super) unsaid: List,
-    pub(super) unfit: List,
+    pub(super) not_topics: List,
+    pub(super) not_things: List,
     pub(super) titles: List,
     pub(super) openers: List,
     #[serde(flatten)]
-    pub(super) signs: SpeechActWords,
+    pub(super) speech_acts: SpeechActWords,
 }
 
 /// The Chinese word lists.
@@ -69,12 +69,12 @@ pub(super) struct English {
 pub(super) struct Chinese {
     pub(super) stop: List,
     pub(super) nouns: List,
-    pub(super) unsaid: List,
+    pub(super) not_topics: List,
     pub(super) measures: List,
     pub(super) titles: List,
     pub(super) whole_titles: List,
     #[serde(flatten)]
-    pub(super) signs: SpeechActWords,
+    pub(super) speech_acts: SpeechActWords,
 }
 
 /// All word lists.

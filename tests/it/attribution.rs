@@ -171,15 +171,8 @@ type QuotationSpeaker<'a> = (u32, Option<&'a str>);
 
 /// Returns the quotations with their speakers' names.
 fn quotation_speakers(attribution: &Attribution) -> Vec<QuotationSpeaker<'_>> {
-    let quotation_speakers = attribution.quotations.iter();
-    quotation_speakers
-        .map(|quotation_speakers| {
-            (
-                quotation_speakers.start,
-                quotation_speakers.speaker.map(|speaker| attribution.people[speaker].name.as_str()),
-            )
-        })
-        .collect()
+    let name = |quotation: &Quotation| quotation.speaker.map(|speaker| attribution.people[speaker].name.as_str());
+    attribution.quotations.iter().map(|quotation| (quotation.start, name(quotation))).collect()
 }
 
 const SHIPPED: [(&str, &str, &str); 3] = [

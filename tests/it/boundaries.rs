@@ -30,7 +30,8 @@ fn scenes(chunk: &Chunk, lines: &[(String, String)], continues: bool, unfinished
     }] })
 }
 
-/// Cuts and extracts a conversation in three chunks. `unfinished` is whether the model says that a chunk cuts its scene off.
+/// Cuts and extracts a conversation in three chunks. `unfinished` is whether the model says that a chunk cuts its scene
+/// off.
 async fn scenes_of(language: Language, boundary: Value, unfinished: bool) -> (Vec<Chunk>, Vec<Scene>) {
     let (lines, planned) = IndexedBook::of_conversation(language, 36);
     assert_eq!(planned.chunks.len(), 3, "{language}");

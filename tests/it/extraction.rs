@@ -1,5 +1,5 @@
-//! Extraction with scripted replies, in both languages: planted inventions in the included books, invalid answers, scenes across
-//! chunk boundaries.
+//! Extraction with scripted replies, in both languages: planted inventions in the included books, invalid answers,
+//! scenes across chunk boundaries.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -431,9 +431,9 @@ async fn planted_inventions_are_rejected() {
     }
 }
 
-/// Lines of the included books altered by hand to get past the check: numbers in words and digits, negation by contraction or a
-/// single character, one name for another, parts of names, paraphrases. A case starts with `T` if it has the meaning of the book
-/// and with `F` if it does not.
+/// Lines of the included books altered by hand to get past the check: numbers in words and digits, negation by
+/// contraction or a single character, one name for another, parts of names, paraphrases. A case starts with `T` if it has
+/// the meaning of the book and with `F` if it does not.
 #[test]
 fn manually_altered_lines_are_detected() {
     for (name, cases) in [

@@ -111,13 +111,13 @@ fn seeds() -> Vec<(&'static str, Vec<u8>)> {
 /// A change to a file.
 #[derive(Debug, Clone)]
 enum Change {
-    Put(Index, Vec<u8>),
-    Over(Index, Vec<u8>),
-    Cut(Index, usize),
-    Again(Index, usize, usize),
+    Insert(Index, Vec<u8>),
+    Overwrite(Index, Vec<u8>),
+    Remove(Index, usize),
+    Repeat(Index, usize, usize),
     Move(Index, Index, usize),
-    End(Index),
-    From(Index, Index, usize),
+    Truncate(Index),
+    InsertFrom(Index, Index, usize),
 }
 
 /// Text that often breaks parsers.
@@ -231,48 +231,48 @@ fn changes() -> impl Strategy<Value = Vec<Change>> {
     };
     let at = any::<Index>;
     let change = prop_oneof![
-        4 => (at(), bytes()).prop_map(|(at, bytes)| Change::Put(at, bytes)),
-        3 => (at(), bytes()).prop_map(|(at, bytes)| Change::Over(at, bytes)),
-        2 => (at(), 1_usize..60).prop_map(|(at, length)| Change::Cut(at, length)),
-        1 => (at(), 1_usize..200, 1_usize..30).prop_map(|(at, length, times)| Change::Again(at, length, times)),
+        4 => (at(), bytes()).prop_map(|(at, bytes)| Change::Insert(at, bytes)),
+        3 => (at(), bytes()).prop_map(|(at, bytes)| Change::Overwrite(at, bytes)),
+        2 => (at(), 1_usize..60).prop_map(|(at, length)| Change::Remove(at, length)),
+        1 => (at(), 1_usize..200, 1_usize..30).prop_map(|(at, length, times)| Change::Repeat(at, length, times)),
         1 => (at(), at(), 1_usize..300).prop_map(|(from, to, length)| Change::Move(from, to, length)),
-        1 => at().prop_map(Change::End),
-        1 => (at(), at(), 1_usize..300).prop_map(|(seed, at, length)| Change::From(seed, at, length)),
+        1 => at().prop_map(Change::Truncate),
+        1 => (at(), at(), 1_usize..300).prop_map(|(seed, at, length)| Change::InsertFrom(seed, at, length)),
     ];
     prop::collection::vec(change, 0..9)
 }
 
 fn changed(mut bytes: Vec<u8>, changes: &[Change], seeds: &[(&str, Vec<u8>)]) -> Vec<u8> {
     for change in changes {
-        let (length, place) = (bytes.len(), |at: &Index| at.index(bytes.len() + 1));
+        let (length, position) = (bytes.len(), |at: &Index| at.index(bytes.len() + 1));
         match change {
-            Change::Put(at, more) => {
-                let at = place(at);
+            Change::Insert(at, more) => {
+                let at = position(at);
                 bytes.splice(at..at, more.iter().copied());
             }
-            Change::Over(at, more) => {
-                let at = place(at);
+            Change::Overwrite(at, more) => {
+                let at = position(at);
                 bytes.splice(at..length.min(at + more.len()), more.iter().copied());
             }
-            Change::Cut(at, count) => {
-                let at = place(at);
+            Change::Remove(at, count) => {
+                let at = position(at);
                 bytes.drain(at..length.min(at + count));
             }
-            Change::Again(at, count, times) => {
-                let at = place(at);
+            Change::Repeat(at, count, times) => {
+                let at = position(at);
                 let again = bytes[at..length.min(at + count)].repeat(*times);
                 bytes.splice(at..at, again);
             }
             Change::Move(from, to, count) => {
-                let (from, to) = (place(from), place(to));
+                let (from, to) = (position(from), position(to));
                 let moved: Vec<u8> = bytes.drain(from..length.min(from + count)).collect();
                 let to = to.min(bytes.len());
                 bytes.splice(to..to, moved);
             }
-            Change::End(at) => bytes.truncate(place(at)),
-            Change::From(seed, at, count) => {
+            Change::Truncate(at) => bytes.truncate(position(at)),
+            Change::InsertFrom(seed, at, count) => {
                 let other = &seeds[seed.index(seeds.len())].1;
-                let (from, at) = (at.index(other.len()), place(at));
+                let (from, at) = (at.index(other.len()), position(at));
                 bytes.splice(at..at, other[from..other.len().min(from + count)].iter().copied());
             }
         }
@@ -304,9 +304,9 @@ fn check_book(book: &Book, size: usize) {
     for mark in &book.marked_headings {
         assert!(mark.start <= length && !mark.title.is_empty() && !mark.title.contains(['\n', '\0']), "{mark:?}");
     }
-    assert!(book.boilerplate.is_sorted_by_key(|matter| matter.start));
+    assert!(book.boilerplate.is_sorted_by_key(|passage| passage.start));
     assert!(book.boilerplate.windows(2).all(|pair| pair[0].end <= pair[1].start));
-    assert!(book.boilerplate.iter().all(|matter| matter.start <= matter.end && matter.end <= length));
+    assert!(book.boilerplate.iter().all(|passage| passage.start <= passage.end && passage.end <= length));
     let chapters = chapters(book);
     assert!(chapters.windows(2).all(|pair| pair[0].start <= pair[1].start));
     assert!(chapters.iter().all(|chapter| chapter.start <= chapter.end && chapter.end <= length));
@@ -413,7 +413,7 @@ fn an_epub_with_many_parts_takes_linear_time() {
     files.extend((0..MANY / 2).map(|n| (format!("OEBPS/p{n}.xhtml"), b"<p>x<nav>y</nav>".to_vec())));
     let book = read_all("a.epub", &zipped(&files, true));
     assert_eq!(
-        book.boilerplate.iter().filter(|matter| matter.kind.reason().name() == "missing_page").count(),
+        book.boilerplate.iter().filter(|passage| passage.kind.reason().name() == "missing_page").count(),
         MANY * 3 / 2
     );
 }

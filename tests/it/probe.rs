@@ -62,8 +62,8 @@ async fn a_working_endpoint_has_no_findings() {
     }
     assert!(address["notes"][0].as_str().unwrap().contains("models.served.price"), "{address}");
     assert_eq!(server.bodies().len(), 2, "one call and the list");
-    let shown = String::from_utf8(run.run(&["check", "small.toml", "--probe"]).stdout).unwrap();
-    assert!(shown.contains("json_schema") && shown.ends_with("no problems found\n"), "{shown}");
+    let printed = String::from_utf8(run.run(&["check", "small.toml", "--probe"]).stdout).unwrap();
+    assert!(printed.contains("json_schema") && printed.ends_with("no problems found\n"), "{printed}");
     assert!(!run.path().join("outputs").exists(), "nothing is written");
 }
 
@@ -113,21 +113,21 @@ fn without_a_probe_the_file_and_its_books_are_checked() {
     assert!(found["books"][0]["chunks"].as_u64() > Some(0), "{found}");
     std::fs::write(run.path().join("empty.txt"), "").unwrap();
     let output = run.run(&["check", "small.toml", "--set", "books.paths=['empty.txt']"]);
-    let shown = String::from_utf8_lossy(&output.stdout);
-    assert_eq!(output.status.code(), Some(3), "{shown}");
-    assert!(shown.contains("finding: empty.txt: "), "{shown}");
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(3), "{printed}");
+    assert!(printed.contains("finding: empty.txt: "), "{printed}");
     assert_eq!(run.run(&["check", "small.toml", "--set", "cast.base='nobody'"]).status.code(), Some(3));
     assert_eq!(found["findings"], json!([]));
-    let told = |arguments: &[&str]| {
+    let findings_of = |arguments: &[&str]| {
         let output = run.run(&[&["check", "--json"], arguments].concat());
         assert_eq!((output.status.code(), output.stderr.len()), (Some(3), 0), "{arguments:?}");
         serde_json::from_slice::<Value>(&output.stdout).expect("JSON")["findings"].take()
     };
-    let empty = told(&["small.toml", "--set", "books.paths=['empty.txt']"]);
+    let empty = findings_of(&["small.toml", "--set", "books.paths=['empty.txt']"]);
     assert_eq!((&empty[0]["path"], &empty[0]["check"]), (&json!("empty.txt"), &json!("book")));
     run.change("tau = 1", "tua = 1");
     let text = std::fs::read_to_string(run.path().join("small.toml")).unwrap();
-    let wrong = told(&["small.toml"]);
+    let wrong = findings_of(&["small.toml"]);
     let line = text.lines().position(|line| line.starts_with("tua")).unwrap() + 1;
     assert_eq!(
         (&wrong[0]["line"], &wrong[0]["column"], &wrong[0]["nearest"]),
@@ -135,12 +135,12 @@ fn without_a_probe_the_file_and_its_books_are_checked() {
     );
     run.change("tua = 1", "tau = 1");
     std::fs::write(run.path().join("vetoes.toml"), "[[veto]]\nid = 'a/b/0#1'\n").unwrap();
-    assert_eq!(told(&["small.toml"])[0]["path"].as_str().map(|path| path.ends_with("vetoes.toml")), Some(true));
-    let shown = String::from_utf8(run.run(&["check", "small.toml"]).stderr).unwrap();
-    assert!(shown.contains("1 problem in `vetoes.toml`"), "{shown}");
+    assert_eq!(findings_of(&["small.toml"])[0]["path"].as_str().map(|path| path.ends_with("vetoes.toml")), Some(true));
+    let printed = String::from_utf8(run.run(&["check", "small.toml"]).stderr).unwrap();
+    assert!(printed.contains("1 problem in `vetoes.toml`"), "{printed}");
     std::fs::remove_file(run.path().join("vetoes.toml")).unwrap();
-    let shown = String::from_utf8(run.run(&["export", "."]).stderr).unwrap();
-    assert!(shown.contains("--format"), "{shown}");
+    let printed = String::from_utf8(run.run(&["export", "."]).stderr).unwrap();
+    assert!(printed.contains("--format"), "{printed}");
     assert_eq!(run.run(&["check", "nowhere.toml"]).status.code(), Some(2));
     assert_eq!(run.run(&["check", "."]).status.code(), Some(2));
 }

@@ -3,7 +3,7 @@
 use crate::attribution::Gender;
 use crate::attribution::words::chinese::CHINESE;
 
-/// Returns the gender that a title shows; none if the form is no title.
+/// Returns the gender that a title shows; `None` if the form is not a title.
 pub(super) fn title_gender(form: &[char]) -> Option<Gender> {
     if CHINESE.titles_female.has(form) {
         Some(Gender::Female)
@@ -23,7 +23,7 @@ pub(super) fn is_title(form: &[char]) -> bool {
             || "大二三四五六七八九十老小".contains(form[0]) && title_gender(&form[1..]).is_some())
 }
 
-/// Whether a form is a role noun and no name.
+/// Whether a form is a role noun and not a name.
 pub(super) fn is_role_noun(form: &[char]) -> bool {
     [&CHINESE.roles, &CHINESE.generic_female, &CHINESE.generic_male, &CHINESE.generic_either, &CHINESE.plural]
         .iter()

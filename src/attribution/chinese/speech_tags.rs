@@ -32,7 +32,7 @@ pub(super) fn subject(text: &[char], names: &Names, (at, end): Clause, search_in
         .find(|&k| names.at(&clause[k..]).is_some_and(|name| k + names.list[name].form.len() > opening_length));
     let first = overlapping.unwrap_or(opening_length);
     if let Some((found, _)) = noun_phrase(text, names, at + first, end) {
-        // `舱里钻出一个撑篙的女子`: the text before the numeral is no description.
+        // `舱里钻出一个撑篙的女子`: the text before the numeral is not a description.
         let inner = match &found {
             NounPhrase::Role(noun) if !noun.new && !noun.demonstrative => {
                 presented_person(text, names, (at + first, end))

@@ -23,7 +23,7 @@ pub(super) fn subject(book: &Tokens, names: &Names, at: usize, end: usize, verb:
             && position != SentencePosition::Object
             && after <= next
             && (after..next).all(|k| adverb(book.text(k)));
-        // `by Hale, phrase, flying to her, cried`: the subject of the relative clause.
+        // `by Hale, who, flying to her, cried`: the subject of the relative clause.
         let in_relative_clause = verb.is_some()
             && (book.text(after) == "who" || book.list[after].word() == NONE && book.text(after + 1) == "who")
             && next - after < 12;

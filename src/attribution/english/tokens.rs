@@ -180,7 +180,7 @@ impl Tokens {
                     } else {
                         0
                     };
-                // The full stop of an abbreviation ends no sentence.
+                // The full stop of an abbreviation does not end a sentence.
                 if short && at < end && chars[at] == '.' {
                     at += 1;
                 }

@@ -18,7 +18,7 @@ pub(super) fn english_tag_end(chars: &[char], at: usize, end: usize) -> Option<u
         let stop =
             (i..end).find(|&k| !chars[k].is_alphanumeric() && !matches!(chars[k], '’' | '\'' | '-')).unwrap_or(end);
         words.push((i, stop));
-        // The full stop of a title ends no sentence.
+        // The full stop of a title does not end a sentence.
         i = stop + usize::from(chars.get(stop) == Some(&'.') && class(&(words[words.len() - 1])) & TITLE != 0);
     }
     let pronoun = HE | SHE | THEY;

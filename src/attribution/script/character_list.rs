@@ -1,4 +1,4 @@
-//! The list of characters at the start of a play, whose lines are no cues.
+//! The list of characters at the start of a play, whose lines are not cues.
 
 use std::collections::BTreeSet;
 

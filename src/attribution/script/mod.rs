@@ -1,8 +1,8 @@
 //! Attribution for plays and screenplays, where the speaker's name precedes each speech.
 //!
 //! Parses Fountain, centred names (a cue on its own line) and speeches on the line of the name (`NAME.`, `NAME:`, `名：`,
-//! `名　`). `text::parse_cue_line` recognises which lines have the form of a cue. Speeches by several speakers at once are reported
-//! as unknown.
+//! `名　`). `text::parse_cue_line` recognises which lines have the form of a cue. Speeches by
+//! several speakers at once are reported as unknown.
 
 mod character_list;
 mod cues;

@@ -101,7 +101,7 @@ pub(in crate::attribution) struct Chinese {
     pub(in crate::attribution) generic_either: WordSet,
     pub(in crate::attribution) roles: WordSet,
     pub(in crate::attribution) not_in_names: WordSet,
-    /// Words of two or more characters that are no names.
+    /// Words of two or more characters that are not names.
     pub(in crate::attribution) not_names: WordSet,
     pub(in crate::attribution) actions: WordSet,
     pub(in crate::attribution) classifiers: WordSet,

@@ -68,16 +68,23 @@ pub(super) fn encrypted(encryption: &str) -> Vec<String> {
     found
 }
 
+/// A metadata element whose text is read.
+#[derive(Clone, Copy)]
+enum Metadata {
+    Title,
+    Creator,
+}
+
 /// Parses a package document.
 pub(super) fn package(source: &str) -> Package {
     let mut package = Package::default();
-    let mut within = None;
+    let mut within: Option<Metadata> = None;
     tokens(source, Syntax::Xhtml, |token| match token {
         Token::Start(tag) => {
             let get = |name| tag.get(name).unwrap_or_default().to_owned();
             match tag.local() {
-                "title" if package.title.is_empty() => within = Some("title"),
-                "creator" if package.author.is_empty() => within = Some("creator"),
+                "title" if package.title.is_empty() => within = Some(Metadata::Title),
+                "creator" if package.author.is_empty() => within = Some(Metadata::Creator),
                 "item" => package.items.push(Item {
                     id: get("id"),
                     href: get("href"),
@@ -96,8 +103,8 @@ pub(super) fn package(source: &str) -> Package {
         }
         Token::End(_) => within = None,
         Token::Text(text) => match within {
-            Some("title") => package.title.push_str(text),
-            Some(_) => package.author.push_str(text),
+            Some(Metadata::Title) => package.title.push_str(text),
+            Some(Metadata::Creator) => package.author.push_str(text),
             None => {}
         },
     });

@@ -1,4 +1,4 @@
-//! What the attributes of an element say about its content: which of it is boilerplate.
+//! Recognises elements whose attributes mark their content as boilerplate.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -17,9 +17,8 @@ pub(in crate::books) fn kind_of_types(types: &str) -> Option<BoilerplateKind> {
     types.split_whitespace().find_map(|word| TYPES.get(word).copied())
 }
 
-/// Returns the kind of boilerplate that an element is marked as by its attributes, if any. Class names count only if they
-/// are specific to
-/// transcribers.
+/// Returns the kind of boilerplate that the attributes of an element mark it as, if any. Class names count only if they
+/// are specific to transcribers.
 pub(super) fn kind_of_element(tag: &Tag) -> Option<BoilerplateKind> {
     let typed = ["epub:type", "role"].into_iter().find_map(|name| tag.get(name).and_then(kind_of_types));
     let classed = || {

@@ -16,7 +16,7 @@ const ELEMENTS: &[&str] = &[
     "wbr", "xmp",
 ];
 
-/// Whether an element is one of HTML.
+/// Whether HTML has an element of this name.
 pub(super) fn is_known(name: &str) -> bool {
     matches!(name, "p" | "i" | "br" | "span" | "a" | "em") || ELEMENTS.binary_search(&name).is_ok()
 }

@@ -68,7 +68,7 @@ struct OpenElement<S> {
 }
 
 impl<S> OpenElement<S> {
-    fn holds_blocks(&self) -> bool {
+    fn may_contain_blocks(&self) -> bool {
         match self.kind {
             IgnoredKind::Code | IgnoredKind::Ruby | IgnoredKind::Phrase => false,
             IgnoredKind::Foreign => self.islands > 0,
@@ -98,8 +98,8 @@ impl<S> OpenElements<S> {
     }
 
     /// Whether text is currently not written at all.
-    pub(super) fn hold_code(&self) -> bool {
-        self.0.last().is_some_and(|skip| skip.kind == IgnoredKind::Code)
+    pub(super) fn is_in_code(&self) -> bool {
+        self.0.last().is_some_and(|element| element.kind == IgnoredKind::Code)
     }
 
     pub(super) const fn is_empty(&self) -> bool {
@@ -108,7 +108,7 @@ impl<S> OpenElements<S> {
 
     /// Opens an ignored element. One inside another of the same name is part of that one.
     pub(super) fn push(&mut self, kind: IgnoredKind, name: &str, snapshot: S) {
-        if self.0.len() < MAX_OPEN && self.0.iter().all(|skip| skip.name != name) {
+        if self.0.len() < MAX_OPEN && self.0.iter().all(|element| element.name != name) {
             let blocks = [0; BOUNDARIES.len()];
             self.0.push(OpenElement { name: name.to_owned(), kind, depth: 1, blocks, islands: 0, snapshot });
         }
@@ -121,20 +121,20 @@ impl<S> OpenElements<S> {
         }
         let mut ended = None;
         if matches!(name, "rt" | "rp" | "rb" | "rtc") {
-            let closes = |skip: &OpenElement<S>| {
-                skip.kind == IgnoredKind::Ruby && (skip.name != "rtc" || matches!(name, "rb" | "rtc"))
+            let closes = |element: &OpenElement<S>| {
+                element.kind == IgnoredKind::Ruby && (element.name != "rtc" || matches!(name, "rb" | "rtc"))
             };
             ended = self.0.iter().position(closes).and_then(|at| self.ended(at, false));
         }
         if let Some(block) = boundary(name) {
-            if let Some(at) = self.0.iter().position(|skip| !skip.holds_blocks()) {
+            if let Some(at) = self.0.iter().position(|element| !element.may_contain_blocks()) {
                 ended = self.cut_off(at);
             }
-            for skip in self.0.iter_mut().filter(|_| open) {
-                skip.blocks[block] += 1;
+            for element in self.0.iter_mut().filter(|_| open) {
+                element.blocks[block] += 1;
             }
         }
-        if let Some(at) = self.0.iter().rposition(|skip| open && skip.name == name) {
+        if let Some(at) = self.0.iter().rposition(|element| open && element.name == name) {
             // Neither can contain another of its kind.
             if matches!(name, "button" | "select") {
                 self.0.truncate(at);
@@ -143,8 +143,8 @@ impl<S> OpenElements<S> {
             }
         }
         if open && is_island(name) {
-            for skip in &mut self.0 {
-                skip.islands += 1;
+            for element in &mut self.0 {
+                element.islands += 1;
             }
         }
         ended
@@ -157,27 +157,27 @@ impl<S> OpenElements<S> {
         }
         let mut ended = None;
         if name == "ruby" {
-            let ruby = self.0.iter().position(|skip| skip.kind == IgnoredKind::Ruby);
+            let ruby = self.0.iter().position(|element| element.kind == IgnoredKind::Ruby);
             ended = ruby.and_then(|at| self.ended(at, false));
         }
-        if let Some(at) = self.0.iter().rposition(|skip| skip.name == name) {
+        if let Some(at) = self.0.iter().rposition(|element| element.name == name) {
             self.0[at].depth -= 1;
             if self.0[at].depth == 0 {
                 ended = self.ended(at, true);
             }
         }
         if let Some(block) = boundary(name) {
-            let outer = self.0.iter().position(|skip| skip.blocks[block] == 0);
+            let outer = self.0.iter().position(|element| element.blocks[block] == 0);
             if let Some(at) = outer.filter(|_| ended.is_none()) {
                 ended = self.cut_off(at);
             }
-            for skip in &mut self.0 {
-                skip.blocks[block] = skip.blocks[block].saturating_sub(1);
+            for element in &mut self.0 {
+                element.blocks[block] = element.blocks[block].saturating_sub(1);
             }
         }
         if is_island(name) {
-            for skip in &mut self.0 {
-                skip.islands = skip.islands.saturating_sub(1);
+            for element in &mut self.0 {
+                element.islands = element.islands.saturating_sub(1);
             }
         }
         ended
@@ -185,8 +185,8 @@ impl<S> OpenElements<S> {
 
     /// Ends an element and all open ones inside it.
     fn ended(&mut self, at: usize, at_own_end_tag: bool) -> Option<Ended<S>> {
-        let skip = self.0.drain(at..).next()?;
-        Some(Ended { kind: skip.kind, at_own_end_tag, snapshot: skip.snapshot })
+        let element = self.0.drain(at..).next()?;
+        Some(Ended { kind: element.kind, at_own_end_tag, snapshot: element.snapshot })
     }
 
     /// Ends an element at a boundary that it cannot cross. This is a proper end for a paragraph; any other element was

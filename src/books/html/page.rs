@@ -121,7 +121,7 @@ impl<'a> Builder<'a> {
                 let remaining = MAX_TITLE_LENGTH.saturating_sub(self.page.title.len());
                 self.page.title.push_str(&text[..text.floor_char_boundary(remaining)]);
             }
-            Token::Text(_) if self.open_elements.hold_code() => {}
+            Token::Text(_) if self.open_elements.is_in_code() => {}
             Token::Text(text) => self.words(text),
         }
     }
@@ -137,7 +137,7 @@ impl<'a> Builder<'a> {
         if let Some(ended) = self.open_elements.start(name, open) {
             self.remove_ignored(ended);
         }
-        if self.open_elements.hold_code() {
+        if self.open_elements.is_in_code() {
             return;
         }
         if name == "title" && self.page.title.is_empty() && self.page.text.is_empty() && self.open_elements.is_empty() {
@@ -188,7 +188,7 @@ impl<'a> Builder<'a> {
                 return;
             }
         }
-        if self.open_elements.hold_code() {
+        if self.open_elements.is_in_code() {
             return;
         }
         if heading_depth(name).is_some() {

@@ -277,7 +277,7 @@ impl<'a> Tags<'a> {
                 let Some(value) = self.quoted(at, quote) else { break Stop::Quote(at) };
                 if value.bytes().any(|byte| matches!(byte, b'<' | b'>')) {
                     uncertain = uncertain.or(Some((at, tag.attributes.len())));
-                    if value.len() > MAX_UNCERTAIN_LENGTH || holds_block(value) {
+                    if value.len() > MAX_UNCERTAIN_LENGTH || contains_block_tag(value) {
                         break Stop::Quote(at);
                     }
                 }
@@ -327,7 +327,7 @@ impl<'a> Tags<'a> {
 }
 
 /// Whether a value contains the tag of a block element, which no real value does.
-fn holds_block(value: &str) -> bool {
+fn contains_block_tag(value: &str) -> bool {
     value.match_indices('<').any(|(at, _)| {
         let rest = value[at + 1..].trim_start_matches('/');
         let (name, after) = rest.split_at(name_length(rest.as_bytes()));

@@ -289,7 +289,7 @@ mod tests {
         let text = (1..=9).map(|n| format!("Chapter {n}\n\n{}", PROSE.repeat(9))).collect::<Vec<_>>().concat();
         let mut book = read("rain.txt", text.as_bytes(), None).expect("reads");
         let chapters = chapters(&book);
-        "2-3, 7".parse::<ChapterFilter>().expect("a choice").apply(&mut book, &chapters).expect("there");
+        "2-3, 7".parse::<ChapterFilter>().expect("a filter").apply(&mut book, &chapters).expect("there");
         let (chunks, _) = chunk(&book, &chapters, &Params::default());
         let ends: Vec<(u32, u32)> = chunks.iter().map(|chunk| (chunk.start, chunk.end)).collect();
         assert_eq!(ends, [(chapters[1].start, chapters[3].start), (chapters[6].start, chapters[7].start)]);

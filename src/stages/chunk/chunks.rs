@@ -56,7 +56,7 @@ fn plan(text: &str, story: &Story, max: u32, params: &Params) -> Vec<Piece> {
     let mut chunks: Vec<Piece> = Vec::new();
     for &range in &story.ranges {
         let mut pieces: Vec<Piece> = Vec::new();
-        for (start, end) in sections(text, range, &story.borders, max) {
+        for (start, end) in sections(text, range, &story.chapter_starts, max) {
             for (start, end) in blocks(text, start, end) {
                 let units = units(&text[start..end], start, max, params);
                 split(&units, max, &mut pieces);
@@ -85,18 +85,18 @@ fn bytes_of(text: &str, chapters: &[Chapter]) -> Vec<usize> {
 }
 
 /// Returns the chapters in a range of the story. Chapters that are little more than a heading are joined with the next.
-fn sections(text: &str, range: (usize, usize), borders: &[usize], max: u32) -> Vec<(usize, usize)> {
-    let first = borders.partition_point(|at| *at <= range.0);
-    let last = borders.partition_point(|at| *at < range.1);
-    let mut borders = borders[first..last.max(first)].to_vec();
-    borders.push(range.1);
+fn sections(text: &str, range: (usize, usize), chapter_starts: &[usize], max: u32) -> Vec<(usize, usize)> {
+    let first = chapter_starts.partition_point(|at| *at <= range.0);
+    let last = chapter_starts.partition_point(|at| *at < range.1);
+    let mut chapter_starts = chapter_starts[first..last.max(first)].to_vec();
+    chapter_starts.push(range.1);
     let small = max.min(400) / 5;
     let mut sections: Vec<(usize, usize)> = Vec::new();
     let mut start = range.0;
-    for (at, &end) in borders.iter().enumerate() {
+    for (at, &end) in chapter_starts.iter().enumerate() {
         // Only short texts are worth counting.
         let tiny = end - start < 1600 && estimate_tokens(&text[start..end]) < small;
-        if tiny && at + 1 < borders.len() {
+        if tiny && at + 1 < chapter_starts.len() {
             continue;
         }
         if end > start {
@@ -211,7 +211,7 @@ fn records(book: &Book, chapters: &[Chapter], starts: &[usize], pieces: &[Piece]
             start,
             end,
             text: text.to_owned(),
-            tokens: piece.weight.estimate.map_or_else(|| params.weigh(text), Estimate::tokens),
+            tokens: piece.weight.estimate.map_or_else(|| params.count_tokens(text), Estimate::tokens),
             headings,
             continues: false,
         });
@@ -470,7 +470,7 @@ mod tests {
             prop_assert_eq!(&joined, &expected);
             prop_assert!(chunks.windows(2).all(|pair| pair[0].end == pair[1].start));
             for chunk in &chunks {
-                prop_assert_eq!(chunk.tokens, params.weigh(&chunk.text));
+                prop_assert_eq!(chunk.tokens, params.count_tokens(&chunk.text));
                 prop_assert!(chunk.tokens <= max, "{} > {max}: {:?}", chunk.tokens, chunk.text);
                 prop_assert_eq!(chunk.end - chunk.start, count_code_points(&chunk.text));
             }

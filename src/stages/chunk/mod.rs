@@ -1,7 +1,7 @@
 //! The `chunk` stage: turns a book's bytes into text, chapters, and chunks that fit a model's context.
 //!
-//! Everything except [`adjust_boundaries`] is a pure function of the bytes and the [`Params`]: it opens no file, asks no model,
-//! and runs in time linear in the length of the book.
+//! Everything except [`adjust_boundaries`] is a pure function of the bytes and the [`Params`]: it opens no file,
+//! asks no model, and runs in time linear in the length of the book.
 
 mod boundary;
 mod breaks;
@@ -59,7 +59,7 @@ impl Default for Params {
 
 impl Params {
     /// Returns the number of tokens in a text, counted or estimated.
-    fn weigh(&self, text: &str) -> u32 {
+    fn count_tokens(&self, text: &str) -> u32 {
         self.tokenizer.map_or_else(|| estimate_tokens(text), |tokenizer| tokenizer.count(text))
     }
 }

@@ -59,8 +59,9 @@ pub(super) fn units(text: &str, offset: usize, max: u32, params: &Params) -> Vec
     // forever.
     let mut open_paragraphs = 0;
     for end in paragraph_ends(text) {
-        let around = Around { next: text[end..].trim_start(), in_quotation: (1..=6).contains(&open_paragraphs) };
-        let in_quotation = paragraph((&text[start..end], offset + start), around, max, params, &mut units);
+        let context =
+            ParagraphContext { next: text[end..].trim_start(), in_quotation: (1..=6).contains(&open_paragraphs) };
+        let in_quotation = paragraph((&text[start..end], offset + start), context, max, params, &mut units);
         open_paragraphs = if in_quotation { open_paragraphs + 1 } else { 0 };
         start = end;
     }
@@ -69,7 +70,7 @@ pub(super) fn units(text: &str, offset: usize, max: u32, params: &Params) -> Vec
 
 /// The context of a paragraph.
 #[derive(Debug, Clone, Copy)]
-struct Around<'a> {
+struct ParagraphContext<'a> {
     /// The text that follows, from the first word of the next paragraph.
     next: &'a str,
     /// Whether a quotation from an earlier paragraph is still open.
@@ -79,7 +80,7 @@ struct Around<'a> {
 /// Splits a paragraph into units, and returns whether a quotation is open at its end.
 fn paragraph(
     (text, offset): (&str, usize),
-    Around { next, in_quotation }: Around,
+    ParagraphContext { next, in_quotation }: ParagraphContext,
     max: u32,
     params: &Params,
     units: &mut Vec<Unit>,
@@ -89,14 +90,14 @@ fn paragraph(
     // An opening mark at the start of a paragraph repeats that the quotation is open.
     let before = in_quotation && !starts_quotation(words);
     let in_quotation = in_quotation_after(before, words);
-    let border = is_scene_break(words)
+    let at_scene_break = is_scene_break(words)
         || next.starts_with(is_ornament) && is_scene_break(next.lines().next().unwrap_or("").trim());
-    let talk = starts_quotation(words) && starts_quotation(next);
+    let in_dialogue = starts_quotation(words) && starts_quotation(next);
     let end_cost = if in_quotation {
         cost::QUOTATION
-    } else if border {
+    } else if at_scene_break {
         cost::SCENE_BREAK
-    } else if talk {
+    } else if in_dialogue {
         cost::DIALOGUE
     } else {
         0.0
@@ -118,7 +119,7 @@ fn paragraph(
     let (mut begun, mut within) = (0, before);
     for end in sentence_ends(text) {
         let sentence = &text[begun..end];
-        if params.weigh(sentence) > max {
+        if params.count_tokens(sentence) > max {
             for (at, within_word) in clause_ends(sentence, most) {
                 push(begun + at, cost::PARAGRAPH * 2.0, within_word);
             }

@@ -3,8 +3,8 @@
 //! Let t be the rarest term shared by two questions a and b. Half of their similarity is a sum over shared terms of
 //! weight × count in the querying question × gain in the other. By the Cauchy–Schwarz inequality it is at most the
 //! product of two norms: that of the querying question's counts and that of the other's gains, as vectors weighted by
-//! the terms, from t on in order of rarity. [`RemainingNorms`] stores both norms for every position in every question, which
-//! gives an upper bound for each half.
+//! the terms, from t on in order of rarity. [`RemainingNorms`] stores both norms for every position in every
+//! question, which gives an upper bound for each half.
 //!
 //! Each term's list stores the remaining norms of every question with that term, largest first. A search for a given
 //! similarity reads a list only as long as the bound reaches it. Every pair has a rarest shared term, and its bound
@@ -43,8 +43,8 @@ pub(super) struct Postings {
 
 /// Questions of a term's list with a similar ratio of the two norms. A short list is a single segment.
 struct Segment {
-    /// The factor by which `target_norm` is divided and `query_norm` multiplied, so that one number sorts them; 0 if the segment
-    /// is read in full.
+    /// The factor by which `target_norm` is divided and `query_norm` multiplied, so that one number sorts them; 0 if the
+    /// segment is read in full.
     scale: f64,
     /// The maximum norms that this term alone contributes in any of the questions.
     most: RemainingNorms,

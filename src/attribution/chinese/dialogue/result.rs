@@ -69,7 +69,7 @@ fn strip_demonstratives(draft: &mut CharacterDraft) {
         .find_map(|count| undetermined.strip_prefix(count))
         .unwrap_or(undetermined);
     if undetermined.len() < name.len() && !undetermined.starts_with('些') {
-        // 人 alone is no name.
+        // 人 alone is not a name.
         draft.name = Some(if undetermined == "人" || undetermined.is_empty() {
             "某人".to_owned()
         } else {

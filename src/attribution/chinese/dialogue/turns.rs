@@ -204,7 +204,7 @@ impl<'a> Dialogue<'a> {
                         match self.referents.resolve(&subject) {
                             Referent::Sure(person) | Referent::Likely(person, _) => turn.weights.push((person, 5.0)),
                             Referent::Pronoun(gender) => {
-                                self.score_recent_subjects(gender, span.outer_start, &mut turn.weights)
+                                self.score_recent_subjects(gender, span.outer_start, &mut turn.weights);
                             }
                             Referent::Several => {}
                         }

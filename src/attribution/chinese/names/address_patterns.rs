@@ -57,7 +57,7 @@ pub(super) fn address_forms(text: &[char]) -> BTreeMap<Vec<char>, u32> {
         .collect()
 }
 
-/// Whether 老, 小 or 阿 begins a word that is no name: `小弟`, `小名`.
+/// Whether 老, 小 or 阿 begins a word that is not a name: `小弟`, `小名`.
 fn is_common_word(word: &[char]) -> bool {
     is_title(word) || CHINESE.extra_name_markers.has(word) || CHINESE.not_names.has(word)
 }

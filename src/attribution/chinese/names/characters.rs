@@ -15,7 +15,7 @@ use crate::attribution::known_characters::KnownCharacters;
 use crate::attribution::people::CharacterDraft;
 use crate::attribution::words::chinese::CHINESE;
 
-/// A title used less than once per this many mentions of a character is no evidence of its gender.
+/// A title used less than once per this many mentions of a character is not evidence of its gender.
 pub(super) const MAX_MENTIONS_PER_TITLE: u32 = 50;
 
 impl Names {
@@ -81,7 +81,7 @@ impl Names {
             match self.titled_gender(i) {
                 // A rare title may have been meant for someone else.
                 gender if gender != Gender::Unknown && name.count * MAX_MENTIONS_PER_TITLE >= highest_counts[&root] => {
-                    draft.known_gender = Some(gender)
+                    draft.known_gender = Some(gender);
                 }
                 _ => {}
             }

@@ -46,17 +46,17 @@ pub(super) fn verb_length(rest: &[char]) -> usize {
 /// Properties of a sequence by its characters.
 struct NameShape {
     /// Start of a title at its end.
-    pub(in crate::attribution::chinese) title_start: Option<usize>,
+    title_start: Option<usize>,
     /// Whether it is a surname followed by one or two characters.
-    pub(super) is_surname_with_name: bool,
+    is_surname_with_name: bool,
     /// Whether it ends in a title, and has more than the title.
-    pub(in crate::attribution::chinese) has_title: bool,
+    has_title: bool,
     /// Whether it has the form of a familiar name: 老, 小 or 阿 at the start, or a numeral with a rural nickname: `二愣子`.
     is_familiar: bool,
 }
 
 impl NameShape {
-    pub(super) fn of(form: &[char]) -> Self {
+    fn of(form: &[char]) -> Self {
         let surname = CHINESE.surnames.head(form);
         let title_start = (1..form.len()).find(|&i| title_gender(&form[i..]).is_some());
         let given_length = form.len() - surname;

@@ -31,7 +31,7 @@ impl Names {
         }
         let mut statements = name_statements(text, chars, &Self::from_forms(forms.clone()));
         let stated_names = confirmed_names(text, &mut statements, &forms);
-        // A name given by a statement, followed by text that is no title, is that name plus another word.
+        // A name given by a statement, followed by text that is not a title, is that name plus another word.
         let mut ranks: HashMap<&[char], usize> = HashMap::new();
         for (rank, name) in stated_names.iter().enumerate() {
             ranks.entry(name).or_insert(rank);
@@ -52,7 +52,7 @@ impl Names {
             forms.entry(form).or_default();
         }
         let foreign = foreign_names(text);
-        // A form found inside a part of a foreign name is no name by itself.
+        // A form found inside a part of a foreign name is not a name by itself.
         let parts = foreign.keys().flat_map(|form| form.split(|&c| c == '·')).filter(|part| part.len() > 2);
         let pieces: HashSet<&[char]> =
             parts.flat_map(|part| (2..part.len()).flat_map(|length| part.windows(length))).collect();
@@ -165,7 +165,7 @@ impl Names {
                 *entry.followers.entry(c).or_default() += 1;
             }
             for length in [2, 1] {
-                // In `伙计阿福`, the end of the role noun is no surname.
+                // In `伙计阿福`, the end of the role noun is not a surname.
                 if i >= length
                     && CHINESE.surnames.has(&text[i - length..i])
                     && role_noun_before_name(&text[i.saturating_sub(4)..i]) == 0

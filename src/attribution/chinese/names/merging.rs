@@ -1,7 +1,7 @@
 //! Merges Chinese names that belong to one person.
 //!
 //! Only evidence counts: a name and a part of it, a title that occurs soon after the full name, a statement of the
-//! book. A shared surname is no evidence.
+//! book. A shared surname is not evidence.
 
 use std::collections::BTreeMap;
 use std::collections::HashMap;
@@ -25,7 +25,7 @@ impl Names {
     pub(super) fn linked_names(&self) -> Vec<(usize, usize)> {
         let forms: HashMap<&[char], usize> =
             self.list.iter().enumerate().map(|(i, name)| (name.form.as_slice(), i)).collect();
-        // Another family's name, borne by someone with a second name, is no evidence for titles.
+        // Another family's name, borne by someone with a second name, is not evidence for titles.
         let mut other_families: HashSet<&[char]> = HashSet::new();
         for statement in &self.statements {
             let Some(bearer) = statement.bearer.as_deref().filter(|bearer| surname_length(bearer).is_some()) else {

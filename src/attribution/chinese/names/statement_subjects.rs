@@ -1,4 +1,4 @@
-//! Whom a Chinese naming statement is about.
+//! Finds the person that a Chinese naming statement is about.
 
 use super::Names;
 use super::statement_clauses::{NameKind, StatedName, without_connectives};

@@ -31,7 +31,7 @@ pub(super) fn described_noun(text: &[char], names: &Names, at: usize, end: usize
     if lead.new && lead.end > at && text[lead.end..end].first() == Some(&'是') {
         lead.end += 1;
     }
-    // Text that begins with a preposition or an adverb is no description.
+    // Text that begins with a preposition or an adverb is not a description.
     let rest = &text[at..end];
     if lead.end == at
         && noun_length(text, at, at, end).is_none()

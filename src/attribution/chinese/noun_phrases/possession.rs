@@ -56,7 +56,7 @@ pub(super) fn apposed_name(text: &[char], names: &Names, at: usize, end: usize) 
     None
 }
 
-/// Returns the length of a kinship noun; directly after its possessor, only of one that is no form of address.
+/// Returns the length of a kinship noun; directly after its possessor, only of one that is not a form of address.
 fn relation_length(rest: &[char], linked: bool) -> Option<usize> {
     let kin = CHINESE.generic_female.head(rest).max(CHINESE.generic_male.head(rest));
     let length = if linked { kin.max(CHINESE.roles.head(rest)) } else { kin };

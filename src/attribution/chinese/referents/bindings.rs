@@ -93,7 +93,8 @@ pub(super) fn titles_in_names(names: &Names) -> NounOffsets {
     titled
 }
 
-/// Returns the noun that a name is given to: `那女子叫X`, `一个老汉……便是X`. `stated` says that a statement ends in the name here.
+/// Returns the noun that a name is given to: `那女子叫X`, `一个老汉……便是X`. `stated` says that a statement ends in the
+/// name here.
 pub(super) fn introducing_noun(text: &[char], at: usize, stated: bool) -> Option<Vec<char>> {
     let named = stated || CHINESE.naming_verbs.tail(&text[..at]) > 0;
     let clause = (at.saturating_sub(40)..at).rev().find(|&i| clause_end(text[i])).map_or(0, |i| i + 1);

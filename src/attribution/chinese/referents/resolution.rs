@@ -31,7 +31,7 @@ impl Referents<'_> {
             }
             NounPhrase::Role(noun) => match self.short_name_referent(noun) {
                 Some(person) => Referent::Sure(person),
-                // The last character of a full name that was not recently used is no reference: `所谓`, `起身进道`.
+                // The last character of a full name that was not recently used is not a reference: `所谓`, `起身进道`.
                 None if self.is_short_name(noun) => Referent::Pronoun(Gender::Unknown),
                 None => self.resolve_noun(noun),
             },
@@ -113,7 +113,7 @@ impl Referents<'_> {
             return if noun.demonstrative { Referent::Sure(person) } else { Referent::Likely(person, 3.0) };
         }
         let person = self.character_for(&described, noun.gender);
-        // 人 alone is no name, and a demonstrative is not part of one if the noun is specific.
+        // 人 alone is not a name, and a demonstrative is not part of one if the noun is specific.
         let is_specific = described != "人";
         if is_specific {
             self.cast[person].add(&described, 1);
@@ -182,7 +182,7 @@ impl Referents<'_> {
     }
 }
 
-/// Whether a noun is a single character that is no role noun.
+/// Whether a noun is a single character that is not a role noun.
 fn is_single_character(c: char, noun: &DescribedNoun) -> bool {
     noun.to == noun.bare + 1 && !is_role_noun(&[c]) && c != '人'
 }

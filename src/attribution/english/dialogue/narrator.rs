@@ -10,8 +10,8 @@ use crate::attribution::speakers::{SpeakerCue, SpeakerDecision, Turn};
 /// Number of answers to a name that one explicit statement of it is worth.
 const STATEMENT_VOTES: u32 = 4;
 
-/// Returns the names that the narrator answers to, the most certain first. `narrator` is the narrator's character; `mentions_in`
-/// returns the mentions in a turn.
+/// Returns the names that the narrator answers to, the most certain first. `narrator` is the narrator's character;
+/// `mentions_in` returns the mentions in a turn.
 pub(super) fn narrator_names<'a>(
     book: &Tokens,
     names: &Names,

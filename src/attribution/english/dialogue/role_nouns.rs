@@ -17,7 +17,7 @@ use crate::attribution::words::english::{ANIMAL, DETERMINER, ENGLISH, GENERIC, K
 pub(super) const ROLE_ONLY: usize = usize::MAX;
 
 impl Dialogue<'_> {
-    /// Returns the role phrases that the text links to a character: `Hale, the old clerk`; `Hale, apposed was a clerk`;
+    /// Returns the role phrases that the text links to a character: `Hale, the old clerk`; `Hale, who was a clerk`;
     /// `Captain Hale` for `the captain`. Also returns pairs of names of which one is a capitalised role of the other.
     pub(super) fn appositions(&self) -> (BTreeMap<String, usize>, Vec<(usize, usize)>) {
         let mut votes: BTreeMap<String, BTreeMap<usize, u32>> = BTreeMap::new();
@@ -98,7 +98,7 @@ impl Dialogue<'_> {
         (known, pairs)
     }
 
-    /// Returns the role that a name is given to: `the boy they vocatives Hale`, `a clerk named Hale`, `the clerk, Mr.
+    /// Returns the role that a name is given to: `the boy they called Hale`, `a clerk named Hale`, `the clerk, Mr.
     /// Hale;`.
     fn role_given_name(&self, mention: &Mention) -> Option<String> {
         let book = self.book;

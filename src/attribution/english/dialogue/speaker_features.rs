@@ -192,7 +192,7 @@ impl<'a> Dialogue<'a> {
             let mut best: BTreeMap<usize, f32> = BTreeMap::new();
             let before = (0..at).rev().zip((1..=at).rev());
             let behind = (at + 1..self.turns.len()).zip(at + 1..);
-            // `later` is the later of two adjacent turns; a conversation ends before a fresh turn.
+            // `later` is the later of two adjacent turns; no turn that starts a conversation is crossed.
             let turns = &self.turns;
             for (near, (other, _)) in before
                 .take(MAX_TURN_DISTANCE)
@@ -240,7 +240,7 @@ impl<'a> Dialogue<'a> {
         }
     }
 
-    /// Whether speech ends in a vocative: `Come present, Dorcas.`
+    /// Whether speech ends in a vocative: `Come here, Dorcas.`
     fn ends_in_vocative(&self, span: Span) -> bool {
         self.mentions(span.start, span.end).last().is_some_and(|mention| {
             let end = self.book.end(mention.end - 1);

@@ -282,7 +282,7 @@ impl<'a> Dialogue<'a> {
                 self.score_kin(&mut turn, phrase, *gender);
             }
         }
-        // Names within a song are no evidence: it may be about its singer.
+        // Names within a song are not evidence: it may be about its singer.
         let is_song = span.continues && span.start == span.outer_start;
         let vocatives = if is_song { Vec::new() } else { self.score_speech(&mut turn) };
         if span.continues

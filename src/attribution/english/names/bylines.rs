@@ -1,4 +1,4 @@
-//! The author named on a book's title page: no character, unless the story shows otherwise.
+//! The author named on a book's title page, who is not a character unless the story shows otherwise.
 
 use crate::attribution::words::english::ENGLISH;
 use std::collections::BTreeSet;

@@ -105,7 +105,7 @@ pub(super) fn name_at(book: &Tokens, at: usize) -> Option<(Option<u32>, Vec<u32>
     {
         return None;
     }
-    // A single letter is no name, and a title alone is a role.
+    // A single letter is not a name, and a title alone is a role.
     if words.is_empty() || words.iter().all(|&word| book.words[word as usize].text.chars().count() == 1) {
         return None;
     }

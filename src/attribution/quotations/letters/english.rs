@@ -51,7 +51,7 @@ impl QuotedWriting<'_> {
         stop
     }
 
-    /// Whether the narration before an English quotation introduces it as writing: `She has_writing_verb:`, `the note ran as
+    /// Whether the narration before an English quotation introduces it as writing: `She wrote:`, `the note ran as
     /// follows.`
     fn is_introduced_as_writing(&self, at: usize) -> bool {
         let lead = self.narration_before(at);

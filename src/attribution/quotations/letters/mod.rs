@@ -1,4 +1,4 @@
-//! Letters and other quoted writing: set in quotation marks, but spoken by no character.
+//! Letters and other quoted writing: set in quotation marks, but not spoken by a character.
 //!
 //! Recognised by the narration that introduces them, by greetings and by signatures. A letter without quotation marks
 //! is treated as narration.

@@ -88,7 +88,7 @@ pub(super) fn move_boundary(before: &mut Chunk, after: &mut Chunk, offset: u32, 
     let Some(skip) = offset.checked_sub(before.start) else { return false };
     let Some((cut, _)) = joined.char_indices().nth(skip as usize) else { return false };
     let (first, second) = joined.split_at(cut);
-    let (first_tokens, second_tokens) = (params.weigh(first), params.weigh(second));
+    let (first_tokens, second_tokens) = (params.count_tokens(first), params.count_tokens(second));
     if cut == 0 || first_tokens.max(second_tokens) > params.max_tokens {
         return false;
     }

@@ -188,17 +188,17 @@ async fn by_rule(text: &str, headings: &[&str]) -> (Cut, String, bool) {
     let text = format!("{first}{second}");
     let (book, mut chunks, _) = cut(&text, 100_000);
     let mut after = chunks[0].clone();
-    let border = count_code_points(first);
+    let boundary = count_code_points(first);
     let mut headings: Vec<(u32, String)> = headings
         .iter()
         .map(|title| (count_code_points(&text[..text.find(title).expect("there")]), (*title).to_owned()))
         .collect();
-    after.headings = headings.split_off(headings.partition_point(|(offset, _)| *offset < border));
+    after.headings = headings.split_off(headings.partition_point(|(offset, _)| *offset < boundary));
     second.clone_into(&mut after.text);
-    (after.start, after.index) = (border, 1);
+    (after.start, after.index) = (boundary, 1);
     chunks[0].headings = headings;
     chunks[0].text = first.to_owned();
-    (chunks[0].start, chunks[0].end) = (0, border);
+    (chunks[0].start, chunks[0].end) = (0, boundary);
     chunks.push(after);
     let ask = FindBoundary::new(&book, &chunks[0], &chunks[1]).expect("neighbours");
     let answer = model(&Arc::new(Script::default())).ask(&ask, &Draw::Other("x".to_owned())).await.expect("answers");
@@ -259,13 +259,13 @@ fn headings_move_with_a_boundary() {
     let text = format!("Chapter 1\n\n{0}Chapter 2\n\n{0}", prose.repeat(30));
     let (_, mut chunks, params) = cut(&text, 600);
     let [before, after] = &mut chunks[..] else { panic!("{chunks:?}") };
-    let border = before.end;
+    let boundary = before.end;
     assert_eq!((before.chapter.as_str(), after.chapter.as_str()), ("Chapter 1", "Chapter 2"));
-    assert!(move_boundary(before, after, border - count_code_points(prose), &params));
+    assert!(move_boundary(before, after, boundary - count_code_points(prose), &params));
     assert_eq!((after.chapter.as_str(), after.headings.len(), before.headings.len()), ("Chapter 1", 1, 1));
-    assert!(move_boundary(before, after, border, &params));
+    assert!(move_boundary(before, after, boundary, &params));
     assert_eq!(after.chapter, "Chapter 2");
-    assert!(move_boundary(before, after, border + count_code_points("Chapter 2\n\n"), &params));
+    assert!(move_boundary(before, after, boundary + count_code_points("Chapter 2\n\n"), &params));
     assert_eq!((after.chapter.as_str(), after.headings.len(), before.headings.len()), ("Chapter 2", 0, 2));
 }
 

@@ -108,9 +108,9 @@ fn with_title(lines: &Lines, at: usize) -> (String, usize) {
     // A full stop may end a title if the book puts one after each heading.
     let stopped = title.ends_with('.') && (loud || (below == at + 1 && own.ends_with('.')));
     let ends = stopped || !title.ends_with(['.', ',', ';', ':', '!', '。', '，', '；', '：', '！', '—', '-']);
-    // A quotation after a blank line more often opens the text than is a title.
     // A Chinese full stop inside means that it is a sentence.
     let is_sentence = title.contains('。');
+    // A quotation after a blank line more often opens the text than is a title.
     let quoted = title.ends_with(['”', '"', '’', '」']) && below != at + 1;
     // Without blank lines: a line in the form of a title with a long line below it.
     let packed = below == at + 1

@@ -31,12 +31,12 @@ impl<'a> Lines<'a> {
         });
         let (text, holes) = (&text[..body.end], &body.holes);
         let mut lines = Self { text, starts: starts.collect(), holes, dense: false, indented: false, full: None };
-        lines.look();
+        lines.detect_layout();
         lines
     }
 
     /// Detects the layout of the text.
-    fn look(&mut self) {
+    fn detect_layout(&mut self) {
         let (start, end) = (self.start(0), self.end());
         let lines = || self.text[start..end].split_inclusive('\n');
         let (mut filled, mut indented, mut han) = (0_usize, 0_usize, 0_usize);

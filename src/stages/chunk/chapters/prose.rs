@@ -2,12 +2,6 @@
 
 use super::headings;
 
-/// Returns the letters and digits of a text in lower case, so that a title is the same in a table of contents and over
-/// its chapter.
-pub(crate) fn letters(text: &str) -> String {
-    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
-}
-
 /// Returns the runs of lines between blank lines, with their offsets.
 pub(crate) fn paragraphs(text: &str, start: usize, end: usize) -> impl Iterator<Item = (usize, &str)> {
     let mut at = start;

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::boilerplate::{body, boilerplate_kind_of_title};
 use super::headings::{self, Strength};
 use crate::schema::{Book, Chapter, Level, MarkedHeading};
-use crate::text::{CodePoints, single_spaced};
+use crate::text::{CodePoints, letters_and_digits, single_spaced};
 
 /// Titles of headings that close a book, in lower case.
 static CLOSING_TITLES: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
@@ -186,16 +186,14 @@ fn words(title: &str) -> Option<(Level, Option<u32>, bool)> {
 
 /// Drops the book's own title and the author's name from the front of the marks.
 fn without_title<'a>(mut marks: Vec<TitledMark<'a>>, title: &str) -> Vec<TitledMark<'a>> {
-    let normalize =
-        |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
-    let title = normalize(title);
+    let title = letters_and_digits(title);
     let mut first = true;
     marks.retain(|titled| {
         if titled.words.is_some() {
             first = false;
             return true;
         }
-        let words = normalize(&titled.title);
+        let words = letters_and_digits(&titled.title);
         let named = words == title || (first && !words.is_empty() && title.starts_with(&words));
         let byline = first && titled.title.to_lowercase().starts_with("by ");
         let own = named || byline;

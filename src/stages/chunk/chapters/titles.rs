@@ -10,11 +10,11 @@ use super::candidates::Heading;
 use super::headings::{self, Candidate};
 use super::levels::{opens_chapter, rank};
 use super::lines::{Lines, has_leader};
-use super::prose::{self, letters};
+use super::prose;
 use super::title_patterns::{self, Form};
 use crate::books::MAX_HEADINGS;
 use crate::schema::{BoilerplateKind, Level};
-use crate::text::{is_han, single_spaced};
+use crate::text::{is_han, letters_and_digits, single_spaced};
 
 /// Adds titles as chapter headings if nothing else opens chapters, or if the numbered headings are nested in the
 /// titles; and adds named pieces before the first chapter.
@@ -33,7 +33,7 @@ pub(crate) fn with_titles(mut headings: Vec<Heading>, lines: &Lines, book: &str)
             }
         }
         if in_most_parts(&titles, &headings) {
-            part(&mut headings, &titles, lines);
+            separate_titles(&mut headings, &titles, lines);
             return merged(headings, titles);
         }
         promote(&mut headings);
@@ -47,8 +47,8 @@ pub(crate) fn with_titles(mut headings: Vec<Heading>, lines: &Lines, book: &str)
     merged(headings, fronts)
 }
 
-/// Separates a part's heading from a chapter title that was joined to it.
-fn part(headings: &mut [Heading], titles: &[Heading], lines: &Lines) {
+/// Separates the headings of parts from chapter titles that were joined to them.
+fn separate_titles(headings: &mut [Heading], titles: &[Heading], lines: &Lines) {
     for heading in headings.iter_mut().filter(|heading| heading.last > heading.line) {
         if titles.binary_search_by_key(&heading.last, |title| title.line).is_ok() {
             heading.title = single_spaced(lines.at(heading.line));
@@ -172,7 +172,7 @@ fn titles(known: &[Heading], lines: &Lines, book: &str, form: &Form) -> Vec<Head
     for (line, _) in &titles {
         *texts.entry(&line.name).or_default() += 1;
     }
-    let own = letters(book);
+    let own = letters_and_digits(book);
     let first = titles.first().map(|(line, _)| line.at);
     // The book's own title on its title page.
     let opens = |line: &Line| {
@@ -230,7 +230,7 @@ fn title_lines(
         if by_form.is_none() && listed.is_empty() {
             continue;
         }
-        let name = letters(words);
+        let name = letters_and_digits(words);
         let candidate = by_form.or_else(|| listed.contains(&name).then(title_patterns::listed));
         // A numbered line is not a title, even if its rule does not apply here.
         let Some(candidate) = candidate.filter(|_| headings::candidate(words).is_none()) else { continue };
@@ -271,7 +271,7 @@ fn listed(lines: &Lines) -> BTreeSet<String> {
             break;
         }
         let entry = line.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '·' | '…' | ' ' | '\t'));
-        let name = letters(entry);
+        let name = letters_and_digits(entry);
         if name.chars().count() >= 2 {
             names.insert(name);
         }
@@ -279,7 +279,7 @@ fn listed(lines: &Lines) -> BTreeSet<String> {
         if let Some((number, rest)) = entry.split_once(['.', '、', ' ', '\u{3000}', '\t'])
             && headings::number(number).is_some()
         {
-            names.insert(letters(rest));
+            names.insert(letters_and_digits(rest));
         }
     }
     names.remove("");
@@ -296,7 +296,7 @@ fn fronts(known: &[Heading], lines: &Lines, book: &str) -> Vec<Heading> {
         return Vec::new();
     }
     let found = title_lines(&known[..first], lines, (0, end), &BTreeSet::new(), &title_patterns::CAPITALS);
-    let own = letters(book);
+    let own = letters_and_digits(book);
     let mut fronts = Vec::new();
     for (nth, line) in found.iter().enumerate() {
         let next = found.get(nth + 1).map_or(end, |next| next.at);

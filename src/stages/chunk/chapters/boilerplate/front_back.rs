@@ -6,7 +6,8 @@ use super::excluded::{ExcludedPassage, push_unless_blank};
 use super::titles::boilerplate_kind_of_heading;
 use crate::schema::BoilerplateKind;
 use crate::stages::chunk::chapters::headings;
-use crate::stages::chunk::chapters::prose::{is_prose, letters, paragraphs};
+use crate::stages::chunk::chapters::prose::{is_prose, paragraphs};
+use crate::text::letters_and_digits;
 
 /// Iterates over lines that may be headings of boilerplate, with their offsets: lines after a blank line, the first
 /// line, and short Chinese lines, since Chinese books do not use blank lines between paragraphs.
@@ -41,7 +42,7 @@ pub(super) const fn heads(text: &str, start: usize, end: usize) -> Heads<'_> {
 }
 
 /// Splits the text before the story at its headings.
-pub(super) fn front(
+pub(super) fn split_front(
     parts: &mut Vec<ExcludedPassage>,
     text: &str,
     start: usize,
@@ -72,12 +73,12 @@ fn table(text: &str, start: usize, end: usize, titles: &BTreeSet<String>) -> Opt
     for line in text[start..end].split_inclusive('\n') {
         let begun = at;
         at += line.len();
-        let words = letters(line.trim_end().trim_end_matches(|c: char| c.is_ascii_digit()));
+        let words = letters_and_digits(line.trim_end().trim_end_matches(|c: char| c.is_ascii_digit()));
         if words.is_empty() {
             continue;
         }
         lines += usize::from(!found.is_empty());
-        if titles.contains(&words) || titles.contains(&letters(line)) {
+        if titles.contains(&words) || titles.contains(&letters_and_digits(line)) {
             found.push((begun, lines));
         }
     }
@@ -139,7 +140,7 @@ pub(super) fn block_end(text: &str, start: usize, end: usize, kind: BoilerplateK
 }
 
 /// Finds tables of contents inside the story, such as that of a second volume.
-pub(super) fn tables(text: &str, borders: &[usize], start: usize, end: usize) -> Vec<ExcludedPassage> {
+pub(super) fn tables(text: &str, chapter_starts: &[usize], start: usize, end: usize) -> Vec<ExcludedPassage> {
     let mut found = Vec::new();
     // The end of the last table examined; headings inside it start no other table.
     let mut scanned_until = start;
@@ -152,7 +153,10 @@ pub(super) fn tables(text: &str, borders: &[usize], start: usize, end: usize) ->
         else {
             continue;
         };
-        let next = borders.get(borders.partition_point(|border| *border <= at)).copied().unwrap_or(end);
+        let next = chapter_starts
+            .get(chapter_starts.partition_point(|chapter_start| *chapter_start <= at))
+            .copied()
+            .unwrap_or(end);
         let stop = block_end(text, at, next, kind);
         scanned_until = stop;
         let lines: Vec<&str> = text[at..stop].lines().map(str::trim).filter(|line| !line.is_empty()).skip(1).collect();
@@ -166,7 +170,7 @@ pub(super) fn tables(text: &str, borders: &[usize], start: usize, end: usize) ->
 }
 
 /// Splits the text after the story at its headings.
-pub(super) fn back(parts: &mut Vec<ExcludedPassage>, text: &str, start: usize, end: usize, chapters: &[usize]) {
+pub(super) fn split_back(parts: &mut Vec<ExcludedPassage>, text: &str, start: usize, end: usize, chapters: &[usize]) {
     let detail = "after the story";
     let (mut from, mut current) = (start, BoilerplateKind::BackMatter);
     for (at, words) in heads(text, start, end) {

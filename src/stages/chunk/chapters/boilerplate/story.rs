@@ -7,14 +7,13 @@ use std::collections::BTreeSet;
 
 use super::distributor::{Body, body};
 use super::excluded::{ExcludedPassage, marked, push_unless_blank, split_around};
-use super::front_back::{back, front, tables};
+use super::front_back::{split_back, split_front, tables};
 use super::story_bounds::{before_notices, leading, trailing};
 use super::story_start;
 use super::titles::boilerplate_kind_of_title;
 use crate::schema::{BoilerplateKind, Book, Chapter, Level, Reject, Stage};
 use crate::stages::chunk::chapters::headings;
-use crate::stages::chunk::chapters::prose::letters;
-use crate::text::CodePoints;
+use crate::text::{CodePoints, letters_and_digits};
 
 /// The location of a book's story and what is left out, in bytes of the text.
 #[derive(Debug)]
@@ -22,7 +21,7 @@ pub(crate) struct Story {
     /// The ranges of the story, in order; everything between them is left out.
     pub(crate) ranges: Vec<(usize, usize)>,
     /// The starts of its chapters.
-    pub(crate) borders: Vec<usize>,
+    pub(crate) chapter_starts: Vec<usize>,
     parts: Vec<ExcludedPassage>,
 }
 
@@ -39,7 +38,7 @@ impl Story {
             .collect();
         let first = outside.iter().position(|outside| !outside);
         let last = outside.iter().rposition(|outside| !outside);
-        let (start, end, borders) = if let (Some(first), Some(last)) = (first, last) {
+        let (start, end, chapter_starts) = if let (Some(first), Some(last)) = (first, last) {
             let end = starts.get(last + 1).copied().unwrap_or(body_end);
             let mean = (end - starts[first]) / (last - first + 1);
             // A long text before the first heading is an untitled part of the story, not a title page.
@@ -58,14 +57,14 @@ impl Story {
             // If nothing ends the table of contents, it was not one.
             (if start < body_end { start } else { body_start }, body_end, Vec::new())
         };
-        let end = trailing(text, borders.last().copied().unwrap_or(start), end, start);
-        let end = before_notices(text, borders.last().copied().unwrap_or(start), end);
+        let end = trailing(text, chapter_starts.last().copied().unwrap_or(start), end, start);
+        let end = before_notices(text, chapter_starts.last().copied().unwrap_or(start), end);
         let mut parts = Vec::new();
         push_unless_blank(&mut parts, text, 0, body_start, BoilerplateKind::Licence, "before the book");
         let marked = marked(book);
-        let titles: BTreeSet<String> = chapters.iter().map(|chapter| letters(&chapter.title)).collect();
+        let titles: BTreeSet<String> = chapters.iter().map(|chapter| letters_and_digits(&chapter.title)).collect();
         split_around(&mut parts, text, (body_start, start), &marked, |parts, from, to| {
-            front(parts, text, from, to, starts, &titles);
+            split_front(parts, text, from, to, starts, &titles);
         });
         let mut holes: Vec<ExcludedPassage> = marked
             .iter()
@@ -76,7 +75,7 @@ impl Story {
             let detail = "between two books".to_owned();
             ExcludedPassage { start, end, kind: BoilerplateKind::Licence, detail }
         }));
-        holes.extend(tables(text, &borders, start, end));
+        holes.extend(tables(text, &chapter_starts, start, end));
         // A preface below a volume's heading, or one of a second volume.
         for at in first.unwrap_or(0)..last.unwrap_or(0) {
             if outside[at] && chapters[at].level == Level::Front {
@@ -106,7 +105,9 @@ impl Story {
         if from < end || ranges.is_empty() {
             ranges.push((from, end));
         }
-        split_around(&mut parts, text, (end, body_end), &marked, |parts, from, to| back(parts, text, from, to, starts));
+        split_around(&mut parts, text, (end, body_end), &marked, |parts, from, to| {
+            split_back(parts, text, from, to, starts);
+        });
         push_unless_blank(&mut parts, text, body_end, text.len(), BoilerplateKind::Licence, "after the book");
         parts.extend(marked.into_iter().filter(|part| part.start == part.end));
         parts.sort_by_key(|part| (part.start, part.end));
@@ -116,7 +117,7 @@ impl Story {
             part.end = if one { next.end } else { part.end };
             one
         });
-        Self { ranges, borders, parts }
+        Self { ranges, chapter_starts, parts }
     }
 
     /// Returns a reject for each range left out, with its position.

@@ -6,7 +6,7 @@ use crate::schema::Level;
 use crate::stages::chunk::chapters::candidates::Heading;
 use crate::stages::chunk::chapters::levels::{opens_chapter, rank};
 use crate::stages::chunk::chapters::lines::{Lines, has_leader};
-use crate::stages::chunk::chapters::prose::letters;
+use crate::text::letters_and_digits;
 
 /// Whether there is almost no text between a heading and the next.
 pub(super) fn is_bare(found: &[Heading], at: usize, lines: &Lines) -> bool {
@@ -60,7 +60,7 @@ pub(super) fn without_contents(found: Vec<Heading>, lines: &Lines) -> Vec<Headin
 /// Returns the key by which two headings are the same: level and number, or level and words if there is no number.
 fn name(heading: &Heading) -> (Level, Option<u32>, String) {
     let (level, number) = key(heading);
-    (level, number, if number.is_some() { String::new() } else { letters(&heading.title) })
+    (level, number, if number.is_some() { String::new() } else { letters_and_digits(&heading.title) })
 }
 
 pub(super) const fn key(heading: &Heading) -> (Level, Option<u32>) {

@@ -8,7 +8,7 @@ use crate::stages::chunk::chapters::candidates::Heading;
 use crate::stages::chunk::chapters::headings::Strength;
 use crate::stages::chunk::chapters::levels::{opens_chapter, rank};
 use crate::stages::chunk::chapters::lines::Lines;
-use crate::stages::chunk::chapters::prose::letters;
+use crate::text::letters_and_digits;
 
 /// Returns, for each heading, the number of the next numbered heading of its level, if no part comes between.
 fn next_numbers(found: &[Heading]) -> Vec<Option<u32>> {
@@ -136,7 +136,7 @@ const MIN_TEXT: usize = 600;
 
 /// Whether two headings with the same number open different texts, such as the halves of a chapter: the titles differ.
 fn opens_another_text(before: &Heading, heading: &Heading, lines: &Lines) -> bool {
-    let (first, second) = (letters(&before.title), letters(&heading.title));
+    let (first, second) = (letters_and_digits(&before.title), letters_and_digits(&heading.title));
     heading.candidate.titled
         && before.candidate.titled
         && before.candidate.rule == heading.candidate.rule
