@@ -21,7 +21,7 @@ use crate::stages::simulate::Rate;
 use crate::store::{self, JournalView, RunFolder, StoreError};
 
 /// Interval at which a run writes its status.
-const BEAT: Duration = Duration::from_secs(2);
+const WRITE_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Age of the last status after which a run counts as not responding.
 const UNRESPONSIVE_AFTER: Duration = Duration::from_secs(20);
@@ -42,7 +42,7 @@ pub enum State {
     Interrupted,
     /// Ended by an error.
     Failed,
-    /// Not responding: the process or its machine was killed.
+    /// Not responding: no status was written for 20 seconds, as when the process was killed.
     #[serde(rename = "gone")]
     NotResponding,
     /// No status was written; only the journal is available.
@@ -126,7 +126,7 @@ pub(super) struct StatusTracker {
     started: Instant,
     status: Mutex<RunStatus>,
     /// Locked while the status is written; set to true with the final status, so that no other is written after it.
-    over: Mutex<bool>,
+    is_final: Mutex<bool>,
 }
 
 impl StatusTracker {
@@ -144,19 +144,19 @@ impl StatusTracker {
             configuration: loaded.effective.clone(),
             ..RunStatus::default()
         };
-        Self { reporter, session, started: Instant::now(), status: Mutex::new(status), over: Mutex::new(false) }
+        Self { reporter, session, started: Instant::now(), status: Mutex::new(status), is_final: Mutex::new(false) }
     }
 
     /// Periodically writes the status and reports the usage, which changes much between two steps of a stage.
-    pub(super) async fn beat(self: Arc<Self>, folder: PathBuf) {
-        let mut beats = tokio::time::interval(BEAT);
+    pub(super) async fn write_periodically(self: Arc<Self>, folder: PathBuf) {
+        let mut ticks = tokio::time::interval(WRITE_INTERVAL);
         loop {
-            beats.tick().await;
+            ticks.tick().await;
             self.reporter.report(spent(&self.session));
-            let (watch, folder) = (Arc::clone(&self), folder.clone());
+            let (tracker, folder) = (Arc::clone(&self), folder.clone());
             let written = tokio::task::spawn_blocking(move || {
-                let over = watch.over.lock().unwrap_or_else(PoisonError::into_inner);
-                if *over { Ok(()) } else { write(&folder, &watch.now(&folder)) }
+                let is_final = tracker.is_final.lock().unwrap_or_else(PoisonError::into_inner);
+                if *is_final { Ok(()) } else { write(&folder, &tracker.now(&folder)) }
             });
             // A failed write is ignored here; a failing disk ends the run where results are written.
             let _ = written.await;
@@ -180,8 +180,8 @@ impl StatusTracker {
         } else if let Err(RunError::Failures { summary, .. }) = ended {
             status.finish(summary);
         }
-        let mut over = self.over.lock().unwrap_or_else(PoisonError::into_inner);
-        *over = true;
+        let mut is_final = self.is_final.lock().unwrap_or_else(PoisonError::into_inner);
+        *is_final = true;
         let _ = write(folder.path(), &status);
     }
 
@@ -403,17 +403,17 @@ mod tests {
         let written =
             RunStatus { state: State::Running, limit: Some(3), asks, rows, usd: Some(0.25), ..RunStatus::default() };
         write(folder.path(), &written).unwrap();
-        let (read, age) = read_status(folder.path(), |_| Some(BEAT)).unwrap();
+        let (read, age) = read_status(folder.path(), |_| Some(WRITE_INTERVAL)).unwrap();
         assert_eq!(read, written);
-        assert_eq!(age, Some(BEAT));
+        assert_eq!(age, Some(WRITE_INTERVAL));
     }
 
     #[test]
     fn an_unresponsive_run_is_counted_from_its_journal() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(read_status(folder.path(), |_| Some(BEAT)).is_err(), "there is no run in the folder");
+        assert!(read_status(folder.path(), |_| Some(WRITE_INTERVAL)).is_err(), "there is no run in the folder");
         drop(RunFolder::open(folder.path()).unwrap());
-        assert_eq!(read_status(folder.path(), |_| Some(BEAT)).unwrap().0.state, State::Unknown);
+        assert_eq!(read_status(folder.path(), |_| Some(WRITE_INTERVAL)).unwrap().0.state, State::Unknown);
         write(folder.path(), &RunStatus { state: State::Running, in_flight: 7, ..RunStatus::default() }).unwrap();
         let later = |_: &Path| Some(2 * UNRESPONSIVE_AFTER);
         let (status, age) = read_status(folder.path(), later).unwrap();

@@ -185,7 +185,10 @@ fn an_extra_judge_is_added_compared_and_removed() {
     let journal = std::fs::metadata(run.journal()).expect("a journal").len();
     let forecast = json(&["select", RUN, "--judge", "vivid", "--dry-run", "--json"]);
     let asks = forecast["asks"].as_array().expect("asks");
-    let judged = asks.iter().find(|ask| ask["ask"] == "select/judge" && ask["model"] == "vivid").expect("told");
+    let judged = asks
+        .iter()
+        .find(|ask| ask["ask"] == "select/judge" && ask["model"] == "vivid")
+        .expect("a forecast of the verdicts");
     assert_eq!(std::fs::metadata(run.journal()).expect("a journal").len(), journal, "a dry run writes nothing");
 
     let added = json(&["select", RUN, "--judge", "vivid", "--json", "--quiet"]);

@@ -40,7 +40,7 @@ pub(super) fn part(text: &str) -> Result<Part, String> {
 pub(super) fn split_name(name: &str) -> Result<String, String> {
     let is_word = |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     if !name.split('.').all(is_word) {
-        return Err("a split name consists of letters, digits and `_`".to_owned());
+        return Err("a split name consists of letters, digits and `_`, with `.` between parts".to_owned());
     }
     if name == "all" || name == UNUSED {
         return Err(format!("`{name}` is a reserved name"));

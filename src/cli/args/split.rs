@@ -61,7 +61,8 @@ pub(in crate::cli) struct SplitArguments {
     /// `character_type` for samples, the role for role data.
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     pub(in crate::cli) stratify: Option<Vec<String>>,
-    /// Relations that must not cross splits: `scene`, `conversation`, `instruction`, `similarity`, or `none`. Default: all.
+    /// Relations that must not cross splits: `scene`, `conversation`, `instruction`, `similarity`, or `none`. Default:
+    /// all.
     #[arg(long, value_name = "WHAT", value_delimiter = ',')]
     pub(in crate::cli) group_by: Option<Vec<String>>,
     /// Similarity from which two texts are related, above 0 and at most 1. Default: 0.6 in English, 0.5 in Chinese.

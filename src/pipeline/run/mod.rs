@@ -62,11 +62,11 @@ pub async fn run(loaded: Loaded, options: RunOptions, reporter: Arc<dyn Reporter
     let models = Models::new(&loaded, &session)?;
     let stopping = tokio::spawn(stopping(options.stop.clone(), Arc::clone(&session)));
     let tracker = Arc::new(StatusTracker::new(&loaded, &options, reporter, Arc::clone(&session)));
-    let beats = tokio::spawn(Arc::clone(&tracker).beat(folder.path().to_owned()));
+    let status_writer = tokio::spawn(Arc::clone(&tracker).write_periodically(folder.path().to_owned()));
     let runner = Runner::new(Arc::new(loaded), options, tracker.clone(), session, models);
     let ended = go(&runner, &folder, started).await;
     stopping.abort();
-    beats.abort();
+    status_writer.abort();
     tracker.end(&folder, &ended);
     ended
 }

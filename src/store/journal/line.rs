@@ -170,32 +170,54 @@ fn checksum(value: &[u8]) -> String {
     blake3::hash(value).to_hex()[..16].to_owned()
 }
 
+/// Kind of a journal line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LineKind {
+    /// A call.
+    Record,
+    /// A text that records refer to by its hash.
+    Text,
+}
+
+impl LineKind {
+    /// Returns the key of the line's value.
+    const fn key(self) -> &'static str {
+        match self {
+            Self::Record => "record",
+            Self::Text => "text",
+        }
+    }
+}
+
 /// Appends a line to a batch that will be written at offset `end` of a segment. Returns the position of its value.
-pub(super) fn append_line(batch: &mut Vec<u8>, segment: u32, end: u64, kind: &str, value: &str) -> Position {
-    batch.extend_from_slice(format!("{{\"check\":\"{}\",\"{kind}\":", checksum(value.as_bytes())).as_bytes());
+pub(super) fn append_line(batch: &mut Vec<u8>, segment: u32, end: u64, kind: LineKind, value: &str) -> Position {
+    batch.extend_from_slice(format!("{{\"check\":\"{}\",\"{}\":", checksum(value.as_bytes()), kind.key()).as_bytes());
     let offset = end + batch.len() as u64;
     batch.extend_from_slice(value.as_bytes());
     batch.extend_from_slice(b"}\n");
     Position::new(segment, offset, u32::try_from(value.len()).expect("records are shorter than 4 GiB"))
 }
 
-/// Parses a line. Returns whether it is a record, its hash in the index, and the offset and length of its value within
+/// Parses a line. Returns its kind, its hash in the index, and the offset and length of its value within
 /// the line. Returns `None` if the line is damaged.
-pub(super) fn read_line(line: &[u8]) -> Option<(bool, Hash, u64, u32)> {
+pub(super) fn read_line(line: &[u8]) -> Option<(LineKind, Hash, u64, u32)> {
     let rest = line.strip_prefix(b"{\"check\":\"")?;
     let (sum, rest) = rest.split_at_checked(16)?;
-    let (is_record, value) = match rest.strip_prefix(b"\",\"record\":") {
-        Some(value) => (true, value),
-        None => (false, rest.strip_prefix(b"\",\"text\":")?),
+    let (kind, value) = match rest.strip_prefix(b"\",\"record\":") {
+        Some(value) => (LineKind::Record, value),
+        None => (LineKind::Text, rest.strip_prefix(b"\",\"text\":")?),
     };
     let value = value.strip_suffix(b"}\n")?;
     if checksum(value).as_bytes() != sum {
         return None;
     }
-    let name = key_or_hash(value, is_record)?;
-    let hash = if is_record { hash(&name) } else { parse_hash(&name)? };
+    let name = key_or_hash(value, kind == LineKind::Record)?;
+    let hash = match kind {
+        LineKind::Record => hash(&name),
+        LineKind::Text => parse_hash(&name)?,
+    };
     let at = line.len() - 2 - value.len();
-    Some((is_record, hash, at as u64, u32::try_from(value.len()).ok()?))
+    Some((kind, hash, at as u64, u32::try_from(value.len()).ok()?))
 }
 
 /// Returns the model name and the token usage of a record's value. They are near its start and its end, so that the

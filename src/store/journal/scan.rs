@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::frames::{Frame, decompress_frames};
-use super::line::{Hash, Index, Position, paid, read_line};
+use super::line::{Hash, Index, LineKind, Position, paid, read_line};
 use super::record_reader::Source;
 use super::segment::{SegmentForm, closed_path, read_header};
 use crate::llm::Usage;
@@ -64,11 +64,14 @@ impl Scan {
 
     /// Adds the next line.
     fn add_line(&mut self, line: &[u8], path: &Path) -> Result<(), StoreError> {
-        if let Some((is_record, name, at, length)) = read_line(line) {
-            if is_record {
-                self.add_usage(&line[line.len() - 2 - length as usize..]);
-            }
-            let found = if is_record { &mut self.records } else { &mut self.texts };
+        if let Some((kind, name, at, length)) = read_line(line) {
+            let found = match kind {
+                LineKind::Record => {
+                    self.add_usage(&line[line.len() - 2 - length as usize..]);
+                    &mut self.records
+                }
+                LineKind::Text => &mut self.texts,
+            };
             found.push((name, Position::new(self.segment, self.length + at, length)));
         } else if self.length > 0 {
             self.damaged += u64::from(line.ends_with(b"\n"));

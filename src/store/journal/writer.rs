@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 use super::JournalOptions;
 use super::frames::compress_file;
 use super::line::Index;
-use super::line::{Hash, Text, append_line, hash, stored};
+use super::line::{Hash, LineKind, Text, append_line, hash, stored};
 use super::record_reader::{RecordReader, Source};
 use super::segment::{SegmentForm, closed_path, rotate};
 use crate::llm::Record;
@@ -83,11 +83,11 @@ impl Writer {
                     for (hash, text) in Text::split(hash, text) {
                         if self.texts.insert(hash) {
                             let value = serde_json::to_string(&text).expect("strings can be serialized");
-                            append_line(&mut batch, self.segment, self.end, "text", &value);
+                            append_line(&mut batch, self.segment, self.end, LineKind::Text, &value);
                         }
                     }
                 }
-                records.insert(job.key, append_line(&mut batch, self.segment, self.end, "record", &job.record));
+                records.insert(job.key, append_line(&mut batch, self.segment, self.end, LineKind::Record, &job.record));
                 waiting.push(job.done);
                 next = if batch.len() < BATCH_BYTES { jobs.try_recv().ok() } else { None };
             }

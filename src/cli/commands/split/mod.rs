@@ -72,8 +72,8 @@ fn params(arguments: &SplitArguments) -> Result<Params, (String, &'static str)> 
     for text in &arguments.hold_out {
         let Some(held) = parse_hold_out(text, &arguments.remainder) else {
             return Err((
-                format!("`{text}` is not of the form COLUMN=VALUE"),
-                "write `character=NAME`, or `dev:book=SLUG`",
+                format!("`--hold-out {text}` does not have the form [SPLIT:]COLUMN=VALUE"),
+                "write `character=NAME`, or `dev:book=SLUG`; the split cannot be the one named by `--remainder`",
             ));
         };
         if !splits.iter().any(|part| part.name == held.split) {

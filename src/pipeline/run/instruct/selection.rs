@@ -37,8 +37,8 @@ impl Runner {
         (self.conversations_at_once() as usize / 8).clamp(LEAST_AT_ONCE, MOST_AT_ONCE)
     }
 
-    /// Selects roles: all characters of files and of the run, and the best of each book. With `--limit`, only the first per language; sources
-    /// are then read sequentially, and only as many as needed.
+    /// Selects roles: all characters of files and of the run, and the best of each book. With
+    /// `--limit`, only the first per language; sources are then read sequentially, and only as many as needed.
     pub(super) async fn select_roles(
         self: &Arc<Self>,
         cast: &Arc<Cast>,
