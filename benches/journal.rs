@@ -134,7 +134,7 @@ async fn calls_a_second(calls: u64, url: Option<&str>, sync: bool) -> f64 {
         }
         let model = Arc::clone(&model);
         tasks.spawn(async move {
-            model.ask(&Rate(call), &Draw::Other(call.to_string())).await.map(drop).expect("the call is answered")
+            model.ask(&Rate(call), &Draw::Other(call.to_string())).await.map(drop).expect("the call is answered");
         });
     }
     tasks.join_all().await;

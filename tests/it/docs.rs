@@ -270,9 +270,10 @@ fn pages_show_what_the_program_prints() {
 
 /// Writes the TOML blocks of a page that start with a file name, as in `# ferry.toml`, to the project.
 fn write_files(page: &str, project: &Path) {
+    let is_file = |name: &str| Path::new(name).extension() == Some("toml".as_ref());
     for block in page.split("```toml\n# ").skip(1) {
         let block = block.split("```").next().unwrap_or_default();
-        if let Some((name, text)) = block.split_once('\n').filter(|(name, _)| name.ends_with(".toml")) {
+        if let Some((name, text)) = block.split_once('\n').filter(|(name, _)| is_file(name)) {
             fs::write(project.join(name), text).expect("the project is writable");
         }
     }
