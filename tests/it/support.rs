@@ -275,7 +275,11 @@ async fn serve(
     let (status, header, body, more) = match scripted {
         Scripted::Body(status, header, body) => (status, header, body, 0),
         Scripted::Truncated(body) => (200, "x-test: 1", body, 10),
-        Scripted::Closed => return Ok(()),
+        Scripted::Closed => {
+            // The client reads earlier responses first, even on a busy machine.
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            return Ok(());
+        }
         // Until the client hangs up.
         Scripted::Stalled => return stream.read_buf(&mut bytes).await.map(drop),
     };
