@@ -137,11 +137,11 @@ impl Manifest {
             tokens: account.totals.usage,
             usd: account.totals.usd,
         });
-        let mut faults = session.usage_tracker.all_faults();
-        faults.retain(|(_, kind, _)| {
-            let reason: Result<RejectReason, _> = kind.parse();
-            reason.is_ok_and(|reason| reason.is_journaled_failure() || reason == RejectReason::ContextTooLong)
-        });
+        let replies = session.usage_tracker.unusable_replies().into_iter();
+        let faults = replies
+            .filter(|(_, reason, _)| reason.is_journaled_failure() || *reason == RejectReason::ContextTooLong)
+            .map(|(model, reason, count)| (model, reason.name(), count))
+            .collect();
         let dimensions = serde_json::to_vec(&loaded.dimensions).expect("dimensions serialize to JSON");
         Self {
             format: Self::FORMAT,

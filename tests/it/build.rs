@@ -31,7 +31,7 @@ fn a_run_resumes_from_any_part_of_the_journal() {
     run.build(&[], 0);
     let (tables, journal) = (run.tables(), std::fs::read(run.journal()).expect("a journal"));
     // A kill leaves any prefix of the journal, possibly with an incomplete last line.
-    for tenth in [0, 1, 3, 5, 8, 9] {
+    for tenth in [0, 3, 8] {
         let cut = journal.len() * tenth / 10 + 7 * tenth;
         std::fs::write(run.journal(), &journal[..cut.min(journal.len())]).expect("a shorter journal");
         let again = run.build(&[], 0);

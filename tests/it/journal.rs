@@ -85,7 +85,7 @@ fn reply(body: &Value) -> Scripted {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_build_killed_repeatedly_pays_for_no_answer_twice() {
-    const KILLS: usize = 5;
+    const KILLS: usize = 3;
     let server = ScriptedServer::ruled(|_, body| reply(body)).await;
     let whole = served(&server.url());
     whole.build(&[], 0);

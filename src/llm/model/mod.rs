@@ -19,6 +19,7 @@ use super::record::{Answered, Record, Reply, Request, hash};
 use super::session::{BudgetReservation, Session, SingleFlight};
 use super::tokens::estimate_tokens;
 use super::usage::budget::Weight;
+use super::usage::fault::CountedFault;
 use super::usage::tracker::{Outcome, Spent};
 use super::usage::{Price, Usage};
 use crate::schema::{Draw, Message};
@@ -175,12 +176,12 @@ impl Model {
                 Ok(answer) => return Ok((answer, only_journal)),
                 Err(Fault::Refused(reason, by_filter)) => {
                     let error = AskError::Refused { model: self.name.clone(), reason, by_filter };
-                    self.session.usage_tracker.fault(&self.name, error.reason().name(), !is_new);
+                    self.session.usage_tracker.fault(&self.name, CountedFault::Reply(error.reason()), !is_new);
                     return Err(error);
                 }
                 Err(Fault::Bad(kind, fault)) => (kind, fault),
             };
-            self.session.usage_tracker.fault(&self.name, kind.reason().name(), !is_new);
+            self.session.usage_tracker.fault(&self.name, CountedFault::Reply(kind.reason()), !is_new);
             if kind == ReplyFault::Cut && !has_more_room && request.sampling.is_object() {
                 // Asks again with twice the length limit, once; the limit includes reasoning.
                 has_more_room = true;
@@ -225,7 +226,7 @@ impl Model {
             Engine::Served(served) if let Some(dry_run) = self.session.dry_run() => {
                 let reservation = flight.begin(Weight::default()).await?;
                 served.client.weigh(request).inspect_err(|error| {
-                    self.session.usage_tracker.fault(&self.name, error.reason().name(), false);
+                    self.session.usage_tracker.fault(&self.name, CountedFault::Reply(error.reason()), false);
                 })?;
                 let (reply, usage) = self.offline_answer(ask, request, draw, &OfflineOptions::default());
                 let expected = dry_run.expected(&self.name, A::NAME);
@@ -245,7 +246,7 @@ impl Model {
                     Ok((reply, usage, reservation)) => (reply, usage, exchange.requests, exchange.latency, reservation),
                     Err(error) => {
                         if let AskError::TooLong { .. } = &error {
-                            self.session.usage_tracker.fault(&self.name, error.reason().name(), false);
+                            self.session.usage_tracker.fault(&self.name, CountedFault::Reply(error.reason()), false);
                         }
                         let (requests, usage) = (exchange.requests, Usage::default());
                         let spent = Spent { requests, usage, is_retry: tries > 0, kept: false };

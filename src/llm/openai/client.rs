@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::address::{Address, unusable};
 use super::endpoint::Endpoint;
 use super::request_format::RequestFormat;
-use super::retry::{FailureKind, Verdict, is_long, wait};
+use super::retry::{Verdict, is_long, wait};
 use super::schema_support::Schemas;
 use crate::llm::error::{AskError, HttpFault};
 use crate::llm::record::{Reply, Request};
@@ -22,6 +22,7 @@ use crate::llm::throttle::stall_detector::MIN_REPORTED_STALL;
 use crate::llm::tokens::estimate_tokens;
 use crate::llm::usage::Usage;
 use crate::llm::usage::budget::Weight;
+use crate::llm::usage::fault::{CountedFault, FailureKind};
 
 /// A call fails after this many rate-limit rejections per allowed try while other calls are accepted.
 const REFUSALS_PER_TRY: u32 = 10;
@@ -154,7 +155,7 @@ impl Client {
                 Err(failure) => failure,
             };
             drop(reservation);
-            flight.session().usage_tracker.fault(&self.name, failure.kind.name(), false);
+            flight.session().usage_tracker.fault(&self.name, CountedFault::Request(failure.kind), false);
             let verdict = failure.verdict();
             if verdict == Verdict::Unusable {
                 self.unusable.get_or_init(|| failure.fault.clone());

@@ -10,13 +10,14 @@ use super::address::Address;
 use super::completion;
 use super::endpoint::Endpoint;
 use super::lenient_json::without_lone_surrogates;
-use super::retry::{Failure, FailureKind, retry_after, words};
+use super::retry::{Failure, retry_after, words};
 use crate::llm::error::{HttpFault, chain};
 use crate::llm::record::{Reply, Request};
 use crate::llm::throttle::address_limits::QuotaHeaders;
 use crate::llm::throttle::rate_limiter::reset_of;
 use crate::llm::throttle::scheduler::Permit;
 use crate::llm::usage::Usage;
+use crate::llm::usage::fault::FailureKind;
 
 /// Limit on the size of a response in bytes, to protect memory; no chat completion is longer.
 const LONGEST_BODY: usize = 64 << 20;

@@ -8,41 +8,11 @@ use serde_json::Value;
 use super::error_texts::ERROR_TEXTS;
 use crate::llm::error::HttpFault;
 use crate::llm::throttle::circuit_breaker::PATIENCE;
+use crate::llm::usage::fault::FailureKind;
 use crate::seed::seeded;
 
 /// Maximum wait before a try, regardless of what the server asks for.
 const LONGEST_WAIT: Duration = Duration::from_mins(1);
-
-/// Kind of a failed request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum FailureKind {
-    /// The server accepted the request and did not answer in time.
-    TimedOut,
-    /// The connection failed.
-    Broken,
-    /// The server rejected the request because of a rate limit.
-    RateLimited,
-    /// The server reported an internal error.
-    ServerError,
-    /// The server rejected the request for another reason.
-    RequestRefused,
-    /// The response is not a chat completion.
-    NoCompletion,
-}
-
-impl FailureKind {
-    /// Returns the name in the usage statistics.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::TimedOut => "timed_out",
-            Self::Broken => "broken",
-            Self::RateLimited => "rate_limited",
-            Self::ServerError => "server_error",
-            Self::RequestRefused => "request_refused",
-            Self::NoCompletion => "no_completion",
-        }
-    }
-}
 
 /// A request without a completion.
 #[derive(Debug)]

@@ -1,6 +1,7 @@
 //! What calls cost: tokens, prices, statistics and the budget of a run.
 
 pub(super) mod budget;
+pub(super) mod fault;
 pub(super) mod pricing;
 pub(super) mod tracker;
 

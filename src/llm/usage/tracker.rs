@@ -6,9 +6,10 @@ use std::sync::Mutex;
 use serde::{Deserialize, Serialize};
 
 use super::budget::Weight;
+use super::fault::CountedFault;
 use super::pricing::{Price, Usage};
 use crate::llm::tokens::prefix_cache::{Prefixes, Prompt};
-use crate::schema::Message;
+use crate::schema::{Message, RejectReason};
 
 /// Totals over calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
@@ -112,7 +113,7 @@ type AccountKey = (String, &'static str);
 pub struct UsageTracker {
     entries: Mutex<BTreeMap<AccountKey, Entry>>,
     prefixes: Mutex<BTreeMap<AccountKey, Prefixes>>,
-    faults: Mutex<BTreeMap<AccountKey, (u64, u64)>>,
+    faults: Mutex<BTreeMap<(String, CountedFault), (u64, u64)>>,
 }
 
 /// Usage of one model by one ask. The cost is computed from the token totals, because a sum of costs would depend on
@@ -194,9 +195,9 @@ impl UsageTracker {
     }
 
     /// Counts a failed request or unusable reply by kind; `kept` marks one read from the journal.
-    pub(in crate::llm) fn fault(&self, model: &str, kind: &'static str, kept: bool) {
+    pub(in crate::llm) fn fault(&self, model: &str, fault: CountedFault, kept: bool) {
         let mut faults = self.faults.lock().expect("no code panics while holding the lock");
-        let (new, old) = faults.entry((model.to_owned(), kind)).or_default();
+        let (new, old) = faults.entry((model.to_owned(), fault)).or_default();
         *(if kept { old } else { new }) += 1;
     }
 
@@ -205,18 +206,26 @@ impl UsageTracker {
     /// `content_filter`, `empty_reply`, `cut_reply`, `bad_reply`, `context_too_long` …
     #[must_use]
     pub fn faults(&self) -> Vec<(String, &'static str, u64)> {
-        self.counted(|(new, _)| new)
+        let faults = self.counted(|(new, _)| new).into_iter();
+        faults.map(|(model, fault, count)| (model, fault.name(), count)).collect()
     }
 
-    /// Returns the same including those read from the journal, which contains unusable replies but not failed requests.
+    /// Returns the counts of unusable replies, those in the journal included, by model and reason, sorted. The journal
+    /// contains no failed requests.
     #[must_use]
-    pub fn all_faults(&self) -> Vec<(String, &'static str, u64)> {
-        self.counted(|(new, kept)| new + kept)
+    pub fn unusable_replies(&self) -> Vec<(String, RejectReason, u64)> {
+        let replies = self.counted(|(new, kept)| new + kept).into_iter();
+        replies
+            .filter_map(|(model, fault, count)| match fault {
+                CountedFault::Reply(reason) => Some((model, reason, count)),
+                CountedFault::Request(_) => None,
+            })
+            .collect()
     }
 
-    fn counted(&self, count: impl Fn((u64, u64)) -> u64) -> Vec<(String, &'static str, u64)> {
+    fn counted(&self, count: impl Fn((u64, u64)) -> u64) -> Vec<(String, CountedFault, u64)> {
         let faults = self.faults.lock().expect("no code panics while holding the lock");
-        let counted = faults.iter().map(|((model, kind), counts)| (model.clone(), *kind, count(*counts)));
+        let counted = faults.iter().map(|((model, fault), counts)| (model.clone(), *fault, count(*counts)));
         counted.filter(|(_, _, count)| *count > 0).collect()
     }
 
@@ -309,13 +318,13 @@ mod tests {
         usage_tracker.close("a", "x", Outcome::Journal);
         let counted = Usage { prompt: 20, completion: 9, reasoning: 4, ..Usage::default() };
         usage_tracker.spend("a", "x", None, &Spent { is_retry: true, ..spent(counted) });
-        usage_tracker.fault("a", "bad_reply", true);
-        usage_tracker.fault("a", "bad_reply", false);
-        usage_tracker.fault("a", "bad_reply", false);
+        usage_tracker.fault("a", CountedFault::Reply(RejectReason::BadReply), true);
+        usage_tracker.fault("a", CountedFault::Reply(RejectReason::BadReply), false);
+        usage_tracker.fault("a", CountedFault::Reply(RejectReason::BadReply), false);
         let Account { totals, kept, .. } = &usage_tracker.accounts()[0];
         assert_eq!((totals.usage.prompt, totals.usage.reasoning, totals.estimated, totals.reasks), (30, 4, 15, 1));
         assert_eq!((kept.usage.prompt, kept.journal, kept.reasks), (10, 1, 0));
         assert_eq!(usage_tracker.faults(), [("a".to_owned(), "bad_reply", 2)]);
-        assert_eq!(usage_tracker.all_faults(), [("a".to_owned(), "bad_reply", 3)]);
+        assert_eq!(usage_tracker.unusable_replies(), [("a".to_owned(), RejectReason::BadReply, 3)]);
     }
 }
