@@ -8,7 +8,7 @@ use crate::attribution::words::english::{
     TITLE_GIVEN, TITLE_LOOSE,
 };
 
-/// Returns the known-character name that begins at a token, in the format of [`run`], unless `run` finds one as long.
+/// Returns the known-character name that begins at a token, in the format of [`name_at`], unless that finds one as long.
 pub(super) fn known_name_at(
     book: &Tokens,
     phrases: &KnownPhrases,
