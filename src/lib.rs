@@ -26,6 +26,14 @@
 //! - Every dropped item is listed in `rejected` with its reason.
 //! - No secret appears in a file, log, error message or journal key.
 
+/// Parses a TOML table from a file beside the module, embedded in the program. The type is that of the value it is
+/// assigned to.
+macro_rules! embedded_toml {
+    ($file:literal) => {
+        toml::from_str(include_str!($file)).expect(concat!("`", $file, "` is embedded and tested"))
+    };
+}
+
 pub mod attribution;
 pub mod books;
 pub mod cells;

@@ -20,8 +20,7 @@ struct HeadingWords {
     english_headings: BTreeSet<String>,
 }
 
-static HEADINGS: LazyLock<HeadingWords> =
-    LazyLock::new(|| toml::from_str(include_str!("paragraphs.toml")).expect("the word lists are embedded and tested"));
+static HEADINGS: LazyLock<HeadingWords> = LazyLock::new(|| embedded_toml!("paragraphs.toml"));
 
 /// Returns the paragraphs of a book in order, without surrounding whitespace.
 pub(super) fn paragraphs(chars: &[char]) -> Vec<Paragraph> {

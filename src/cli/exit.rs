@@ -41,9 +41,7 @@ impl From<&RunError> for Exit {
             | RunError::Vetoes(_)
             | RunError::Prompts(_)
             | RunError::Books { .. }
-            | RunError::NoDataset { .. }
-            | RunError::WasSplit { .. }
-            | RunError::OtherRun { .. }
+            | RunError::AddJudges(_)
             | RunError::Store(
                 StoreError::InUse { .. } | StoreError::Scene { .. } | StoreError::DuplicateScene { .. },
             ) => Self::Usage,

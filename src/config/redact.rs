@@ -26,7 +26,7 @@ static KEYS: LazyLock<Vec<KeyPattern>> = LazyLock::new(|| {
         #[serde(default)]
         in_url: bool,
     }
-    let file: File = toml::from_str(include_str!("redact.toml")).expect("the patterns are embedded and tested");
+    let file: File = embedded_toml!("redact.toml");
     let compile = |entry: Entry| KeyPattern {
         regex: Regex::new(&entry.regex).expect("the patterns are embedded and tested"),
         in_url: entry.in_url,

@@ -11,7 +11,7 @@ use super::diff;
 use super::split::apply::SPLITS;
 use crate::config::load::{load_text, only_pace};
 use crate::config::{self, Endpoints, Environment, Loaded};
-use crate::dataset::error::DatasetError;
+use crate::dataset::error::{AddJudgesError, DatasetError};
 use crate::schema::Language;
 
 /// The model name that needs no pipeline file.
@@ -61,17 +61,17 @@ pub fn add_judges(asked: &AddJudges<'_>, environment: &Environment) -> Result<Ru
         (folder, table.get("models").and_then(Value::as_table).cloned().unwrap_or_default())
     };
     let from = if run.is_dir() { run } else { &folder };
-    let manifest = diff::manifest(from).map_err(|source| DatasetError::NoDataset { run: from.to_owned(), source })?;
+    let manifest = diff::manifest(from).map_err(|source| AddJudgesError::NoDataset { run: from.to_owned(), source })?;
     let limit = manifest["limit"].as_u64().and_then(|limit| u32::try_from(limit).ok());
     let text = manifest["configuration"].as_str().unwrap_or_default().to_owned();
     // Problems of the text are reported with their spans when it is loaded.
     let table: Table = toml::from_str(&text).unwrap_or_default();
     if let Some(other) = asked.limit.filter(|other| limit != Some(*other)) {
-        return Err(DatasetError::OtherRun { change: format!("--limit {other}") });
+        return Err(AddJudgesError::OtherRun { change: format!("--limit {other}") }.into());
     }
     let fixed = fixed(&table, judges);
     if let Some(set) = asked.sets.iter().find(|set| !(is_of_judge(set, judges, &fixed) || is_pace(set))) {
-        return Err(DatasetError::OtherRun { change: format!("--set {}", crate::config::redact::redact(set)) });
+        return Err(AddJudgesError::OtherRun { change: format!("--set {}", crate::config::redact::redact(set)) }.into());
     }
     let mut all = Vec::new();
     for judge in judges {
@@ -90,7 +90,7 @@ pub fn add_judges(asked: &AddJudges<'_>, environment: &Environment) -> Result<Ru
     let mut loaded = load_text(&name, text, &all, environment, endpoints)?;
     let dataset = folder.join("dataset");
     if dataset.join(SPLITS).exists() {
-        return Err(DatasetError::WasSplit { dataset });
+        return Err(AddJudgesError::WasSplit { dataset }.into());
     }
     as_written(&mut loaded, &manifest["pipeline"]);
     Ok(RunToJudge { loaded, folder, limit })
@@ -238,7 +238,7 @@ mod tests {
         };
         // The status of a run without a data set must not be taken for one.
         std::fs::write(folder.path().join("status.json"), "{}").unwrap();
-        assert!(matches!(select_error(folder.path()), DatasetError::NoDataset { .. }));
+        assert!(matches!(select_error(folder.path()), DatasetError::AddJudges(AddJudgesError::NoDataset { .. })));
         assert!(select_error(&folder.path().join("no.toml")).to_string().contains("no.toml"));
     }
 }

@@ -12,7 +12,21 @@ pub enum DatasetError {
     /// The pipeline file, or the configuration of the run, is invalid.
     #[error(transparent)]
     Invalid(#[from] PipelineError),
-    /// Verdicts were to be added to a run that has no data set.
+    /// Verdicts cannot be added.
+    #[error(transparent)]
+    AddJudges(#[from] AddJudgesError),
+    /// A file could not be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The expected columns could not be derived.
+    #[error(transparent)]
+    Export(#[from] ExportError),
+}
+
+/// Why verdicts of further judges cannot be added to a data set. Nothing was asked or written.
+#[derive(Debug, thiserror::Error)]
+pub enum AddJudgesError {
+    /// The run has no data set.
     #[error("`{}` has no data set to add verdicts to", run.display())]
     NoDataset {
         /// The run's folder.
@@ -27,16 +41,10 @@ pub enum DatasetError {
         /// The data set's folder.
         dataset: PathBuf,
     },
-    /// Verdicts were to be added, but an option would change the run whose replies are judged.
+    /// An option would change the run whose replies are judged.
     #[error("`{change}` would change the run whose replies are judged")]
     OtherRun {
         /// The option, as given.
         change: String,
     },
-    /// A file could not be read.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The expected columns could not be derived.
-    #[error(transparent)]
-    Export(#[from] ExportError),
 }

@@ -17,7 +17,7 @@ pub use convert::{
     ConfigFrame, FormattedRows, ROLE_CONFIGS, RoleConversion, RoleFormat, TableConversion, TableFormat, convert_tables,
 };
 pub use diff::{Change, Changes, CountChange, RowChanges, changes};
-pub use error::DatasetError;
+pub use error::{AddJudgesError, DatasetError};
 pub use pool::{AdditionError, PoolCheck, check_pool, pool_path, read_custom_scenes};
 pub use rejects_diff::RejectChanges;
 pub use split::{SplitError, SplitOptions, SplitOutcome, split_dataset};

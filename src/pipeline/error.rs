@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::summary::Summary;
 use crate::config::{BookError, PipelineError, PoolAliasesError};
-use crate::dataset::DatasetError;
+use crate::dataset::{AddJudgesError, DatasetError};
 use crate::llm::AskError;
 use crate::prompt::PromptError;
 use crate::schema::Stage;
@@ -27,27 +27,9 @@ pub enum RunError {
     /// A prompt template that overrides a built-in one is invalid. Nothing was run.
     #[error(transparent)]
     Prompts(#[from] PromptError),
-    /// Verdicts were to be added to a run that has no data set.
-    #[error("`{}` has no data set to add verdicts to", run.display())]
-    NoDataset {
-        /// The run's folder.
-        run: PathBuf,
-        /// Why its data set could not be read.
-        #[source]
-        source: StoreError,
-    },
-    /// Writing the data set from the journal would undo an earlier `split`. Nothing was run.
-    #[error("`{}` was changed by `split`; writing it again would undo the split", dataset.display())]
-    WasSplit {
-        /// The data set's folder.
-        dataset: PathBuf,
-    },
-    /// Verdicts were to be added, but an option would change the run whose replies are judged. Nothing was run.
-    #[error("`{change}` would change the run whose replies are judged")]
-    OtherRun {
-        /// The option, as given.
-        change: String,
-    },
+    /// Verdicts of further judges cannot be added.
+    #[error(transparent)]
+    AddJudges(AddJudgesError),
     /// No book could be read.
     #[error("failed to read any book, the first is `{}`", path.display())]
     Books {
@@ -128,9 +110,7 @@ impl From<DatasetError> for RunError {
     fn from(error: DatasetError) -> Self {
         match error {
             DatasetError::Invalid(error) => Self::Invalid(error),
-            DatasetError::NoDataset { run, source } => Self::NoDataset { run, source },
-            DatasetError::WasSplit { dataset } => Self::WasSplit { dataset },
-            DatasetError::OtherRun { change } => Self::OtherRun { change },
+            DatasetError::AddJudges(error) => Self::AddJudges(error),
             DatasetError::Store(error) => Self::Store(error),
             DatasetError::Export(error) => Self::Export(error),
         }

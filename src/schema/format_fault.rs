@@ -1,9 +1,6 @@
 //! Faults in the format of a reply, and the faults of a turn.
 
 use std::fmt;
-use std::str::FromStr;
-
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Defines the faults with their names in files, alone and as part of a reject reason or turn fault.
 macro_rules! format_faults {
@@ -166,36 +163,12 @@ impl TurnFault {
     }
 }
 
-impl fmt::Display for TurnFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for TurnFault {
-    type Err = UnknownTurnFault;
-
-    fn from_str(word: &str) -> Result<Self, UnknownTurnFault> {
-        Self::all().find(|fault| fault.name() == word).ok_or_else(|| UnknownTurnFault(word.to_owned()))
-    }
-}
-
 /// A word that is not a turn fault of this version.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown turn fault `{0}`")]
 pub struct UnknownTurnFault(pub String);
 
-impl Serialize for TurnFault {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
-    }
-}
-
-impl<'de> Deserialize<'de> for TurnFault {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
-    }
-}
+by_name!(TurnFault, UnknownTurnFault);
 
 #[cfg(test)]
 mod tests {

@@ -3,6 +3,37 @@
 //! The JSON Schemas under `schemas/` are generated from these types. The doc comment of a field is its description in
 //! the schema and in the dataset card.
 
+/// Reads and writes an enum as its `name()`, one of those of `all()`.
+macro_rules! by_name {
+    ($name:ident, $unknown:ident) => {
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.name())
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = $unknown;
+
+            fn from_str(word: &str) -> Result<Self, $unknown> {
+                Self::all().find(|one| one.name() == word).ok_or_else(|| $unknown(word.to_owned()))
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.name())
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+            }
+        }
+    };
+}
+
 mod book;
 mod character;
 mod conversation;

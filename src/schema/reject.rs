@@ -1,11 +1,9 @@
 //! Rejected items and the reasons for rejecting them.
 
 use std::cmp::Ordering;
-use std::fmt;
-use std::str::FromStr;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use super::{FormatFault, Quality, Stage};
 
@@ -250,36 +248,12 @@ impl RejectReason {
     }
 }
 
-impl fmt::Display for RejectReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-impl FromStr for RejectReason {
-    type Err = UnknownReason;
-
-    fn from_str(word: &str) -> Result<Self, UnknownReason> {
-        Self::all().find(|reason| reason.name() == word).ok_or_else(|| UnknownReason(word.to_owned()))
-    }
-}
-
 /// A word that is not a reject reason of this version.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown reject reason `{0}`")]
 pub struct UnknownReason(pub String);
 
-impl Serialize for RejectReason {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
-    }
-}
-
-impl<'de> Deserialize<'de> for RejectReason {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
-    }
-}
+by_name!(RejectReason, UnknownReason);
 
 #[cfg(test)]
 mod tests {

@@ -34,8 +34,7 @@ struct Phrases {
     name_particles: Vec<String>,
 }
 
-static PHRASES: LazyLock<Phrases> =
-    LazyLock::new(|| toml::from_str(include_str!("refusals.toml")).expect("the phrases are embedded and tested"));
+static PHRASES: LazyLock<Phrases> = LazyLock::new(|| embedded_toml!("refusals.toml"));
 
 /// Prefixes of Chinese names that act as a form of address.
 const PREFIXES: [char; 3] = ['老', '小', '阿'];

@@ -70,8 +70,7 @@ impl SecretPatterns {
     }
 }
 
-static PATTERNS: LazyLock<SecretPatterns> =
-    LazyLock::new(|| toml::from_str(include_str!("secrets.toml")).expect("the patterns are embedded and tested"));
+static PATTERNS: LazyLock<SecretPatterns> = LazyLock::new(|| embedded_toml!("secrets.toml"));
 
 /// Matches all prefixes and ends of names. It consists of literals, which can be searched many bytes at a time; leading
 /// repetitions would make it four times slower.

@@ -52,9 +52,7 @@ struct Words {
     abbreviated_titles: BTreeSet<String>,
 }
 
-static WORDS: LazyLock<Words> = LazyLock::new(|| {
-    toml::from_str(include_str!("speaker_cues.toml")).expect("the word lists are embedded and tested")
-});
+static WORDS: LazyLock<Words> = LazyLock::new(|| embedded_toml!("speaker_cues.toml"));
 
 /// Whether a name stands for several people at once, such as `ALL`, `ANNA and BEN`, `众人` or `甲、乙`.
 #[must_use]

@@ -8,8 +8,7 @@ use serde::Deserialize;
 use super::is_han;
 
 /// The word lists of both languages, parsed once.
-pub(super) static WORDS: LazyLock<Words> =
-    LazyLock::new(|| toml::from_str(include_str!("words.toml")).expect("the word lists are embedded and tested"));
+pub(super) static WORDS: LazyLock<Words> = LazyLock::new(|| embedded_toml!("words.toml"));
 
 /// A word list, written as one string in the TOML file.
 #[derive(Debug, Deserialize)]

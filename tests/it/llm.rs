@@ -372,7 +372,7 @@ async fn a_reply_cut_by_length_is_asked_again_with_more_room_once() {
     let room: Vec<&Value> = bodies.iter().map(|body| &body["max_tokens"]).collect();
     assert_eq!(room, [100, 200, 200]);
     let feedback = bodies[2]["messages"][2]["content"].as_str().unwrap();
-    assert!(feedback.starts_with("上面的回复无法使用"), "then it is told to be shorter: {feedback}");
+    assert!(feedback.starts_with("上面的回复无法使用"), "the last request asks for a shorter reply: {feedback}");
     let server = ScriptedServer::start(vec![cut; 4]).await;
     let error = Run::new(server.endpoint()).model.ask(&Say, &draw("1")).await.expect_err("it stays cut");
     assert_eq!((error.reason().name(), server.bodies().len()), ("cut_reply", 4));

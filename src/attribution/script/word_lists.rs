@@ -16,5 +16,4 @@ pub(super) struct ScriptWords {
     pub(super) chinese_heading_starts: Vec<String>,
 }
 
-pub(super) static SCRIPT_WORDS: LazyLock<ScriptWords> =
-    LazyLock::new(|| toml::from_str(include_str!("script.toml")).expect("the word lists are embedded and tested"));
+pub(super) static SCRIPT_WORDS: LazyLock<ScriptWords> = LazyLock::new(|| embedded_toml!("script.toml"));

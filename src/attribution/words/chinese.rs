@@ -167,10 +167,8 @@ const DOTS: [char; 4] = ['•', '・', '‧', '∙'];
 
 impl Chinese {
     pub(super) fn load() -> Self {
-        let file: ChineseFile =
-            toml::from_str(include_str!("chinese.toml")).expect("word lists are embedded and tested");
-        let scripts: ScriptsFile =
-            toml::from_str(include_str!("scripts.toml")).expect("word lists are embedded and tested");
+        let file: ChineseFile = embedded_toml!("chinese.toml");
+        let scripts: ScriptsFile = embedded_toml!("scripts.toml");
         let chars = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<Vec<char>>();
         let simplified = chars(&scripts.simplified).into_iter().chain(DOTS.map(|_| '·'));
         let simplified: HashMap<char, char> =

@@ -184,10 +184,8 @@ pub(in crate::attribution) struct English {
 
 impl English {
     pub(super) fn load() -> Self {
-        let file: EnglishFile =
-            toml::from_str(include_str!("english.toml")).expect("word lists are embedded and tested");
-        let names: EnglishNamesFile =
-            toml::from_str(include_str!("english_names.toml")).expect("word lists are embedded and tested");
+        let file: EnglishFile = embedded_toml!("english.toml");
+        let names: EnglishNamesFile = embedded_toml!("english_names.toml");
         let mut classes = HashMap::new();
         for (words, class) in [
             (&file.speech, SPEECH),

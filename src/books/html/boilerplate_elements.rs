@@ -7,8 +7,7 @@ use super::tags::Tag;
 use crate::schema::BoilerplateKind;
 
 static TYPES: LazyLock<BTreeMap<String, BoilerplateKind>> = LazyLock::new(|| {
-    let kinds: BTreeMap<BoilerplateKind, Vec<String>> =
-        toml::from_str(include_str!("boilerplate_elements.toml")).expect("the table of types is embedded and tested");
+    let kinds: BTreeMap<BoilerplateKind, Vec<String>> = embedded_toml!("boilerplate_elements.toml");
     kinds.into_iter().flat_map(|(kind, types)| types.into_iter().map(move |word| (word, kind))).collect()
 });
 

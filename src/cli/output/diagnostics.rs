@@ -9,6 +9,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet}
 use super::control_chars::visible_lines;
 use crate::cli::invocation::quoted;
 use crate::config::{PipelineError, Problem};
+use crate::dataset::AddJudgesError;
 use crate::llm::{AskError, HttpFault};
 use crate::pipeline::{FailedItems, RunError};
 use crate::store::StoreError;
@@ -146,13 +147,13 @@ pub(crate) fn hint(error: &RunError, command: FailedCommand, invocation: &str) -
         RunError::Ask(AskError::Missing { .. }) => {
             "rerun without `--replay` to make this call".to_owned()
         }
-        RunError::NoDataset { .. } => {
+        RunError::AddJudges(AddJudgesError::NoDataset { .. }) => {
             "`dramaturg build` writes the data set; RUN is the run folder that it prints at the end".to_owned()
         }
-        RunError::WasSplit { .. } => {
+        RunError::AddJudges(AddJudgesError::WasSplit { .. }) => {
             format!("`dramaturg build PIPELINE --replay` restores the original splits; then {again}, and `dramaturg split` after it")
         }
-        RunError::OtherRun { .. } => "remove it: `select` accepts `--set models.NAME…` only for a judge given with `--judge` that has no other \
+        RunError::AddJudges(AddJudgesError::OtherRun { .. }) => "remove it: `select` accepts `--set models.NAME…` only for a judge given with `--judge` that has no other \
                                       role, and keys that set its speed, price or address; use `dramaturg build` for another run"
             .to_owned(),
         RunError::Ask(AskError::Unusable { model, source }) => match source {

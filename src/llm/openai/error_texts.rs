@@ -5,9 +5,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 /// The texts of `error_texts.toml`.
-pub(super) static ERROR_TEXTS: LazyLock<ErrorTexts> = LazyLock::new(|| {
-    toml::from_str(include_str!("error_texts.toml")).expect("`error_texts.toml` is embedded and tested")
-});
+pub(super) static ERROR_TEXTS: LazyLock<ErrorTexts> = LazyLock::new(|| embedded_toml!("error_texts.toml"));
 
 /// Texts by what they mean for a call.
 #[derive(Debug, Deserialize)]

@@ -19,8 +19,7 @@ const FEWEST: usize = 5;
 /// The maximum length of a citation in a question, in the same units.
 const MOST_CITED: usize = 25;
 
-static FILE: LazyLock<QuestionFile> =
-    LazyLock::new(|| toml::from_str(include_str!("questions.toml")).expect("`questions.toml` is embedded and tested"));
+static FILE: LazyLock<QuestionFile> = LazyLock::new(|| embedded_toml!("questions.toml"));
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

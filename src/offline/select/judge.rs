@@ -17,8 +17,7 @@ use crate::text::{
     spoken,
 };
 
-static PHRASES: LazyLock<ByLanguage<Phrases>> =
-    LazyLock::new(|| toml::from_str(include_str!("judge.toml")).expect("`judge.toml` is embedded and tested"));
+static PHRASES: LazyLock<ByLanguage<Phrases>> = LazyLock::new(|| embedded_toml!("judge.toml"));
 
 /// The judge's sentences and statistics in a language. Tables by dimension have an entry `other` for all other codes.
 #[derive(Debug, Clone, Deserialize)]

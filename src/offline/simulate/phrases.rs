@@ -9,10 +9,8 @@ use super::question_kinds::says;
 use crate::schema::{ByLanguage, Language};
 use crate::text::{letters_and_digits, topics};
 
-static FRAMES: LazyLock<ByLanguage<Phrases>> = LazyLock::new(|| ByLanguage {
-    en: toml::from_str(include_str!("phrases.en.toml")).expect("`phrases.en.toml` is embedded and tested"),
-    zh: toml::from_str(include_str!("phrases.zh.toml")).expect("`phrases.zh.toml` is embedded and tested"),
-});
+static FRAMES: LazyLock<ByLanguage<Phrases>> =
+    LazyLock::new(|| ByLanguage { en: embedded_toml!("phrases.en.toml"), zh: embedded_toml!("phrases.zh.toml") });
 
 /// Nouns that occur in the phrases themselves.
 static NAMED: LazyLock<ByLanguage<BTreeSet<String>>> =

@@ -7,9 +7,7 @@ use serde::Deserialize;
 use crate::schema::{ByLanguage, Language};
 use crate::text::{asks, content_words, sentences};
 
-static KINDS: LazyLock<ByLanguage<Vec<QuestionKind>>> = LazyLock::new(|| {
-    toml::from_str(include_str!("question_kinds.toml")).expect("`question_kinds.toml` is embedded and tested")
-});
+static KINDS: LazyLock<ByLanguage<Vec<QuestionKind>>> = LazyLock::new(|| embedded_toml!("question_kinds.toml"));
 
 /// What a question asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]

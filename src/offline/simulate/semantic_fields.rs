@@ -7,8 +7,7 @@ use crate::schema::{ByLanguage, Language};
 use crate::text::content_words;
 
 static FIELDS: LazyLock<ByLanguage<BTreeMap<String, u32>>> = LazyLock::new(|| {
-    let lists: ByLanguage<BTreeMap<String, String>> =
-        toml::from_str(include_str!("semantic_fields.toml")).expect("`semantic_fields.toml` is embedded and tested");
+    let lists: ByLanguage<BTreeMap<String, String>> = embedded_toml!("semantic_fields.toml");
     ByLanguage { en: marks(&lists.en, Language::En), zh: marks(&lists.zh, Language::Zh) }
 });
 

@@ -7,9 +7,7 @@ use serde::Deserialize;
 use crate::schema::Language;
 
 /// The lists of `word_lists.toml`.
-pub(super) static WORD_LISTS: LazyLock<WordLists> = LazyLock::new(|| {
-    toml::from_str(include_str!("word_lists.toml")).expect("`word_lists.toml` is embedded and tested")
-});
+pub(super) static WORD_LISTS: LazyLock<WordLists> = LazyLock::new(|| embedded_toml!("word_lists.toml"));
 
 /// The lists that apply to both languages, and those of each language.
 #[derive(Debug, Deserialize)]

@@ -20,8 +20,7 @@ struct Assumptions {
     reply_tokens_by_ask: BTreeMap<String, u64>,
 }
 
-static ASSUMPTIONS: LazyLock<Assumptions> =
-    LazyLock::new(|| toml::from_str(include_str!("assumptions.toml")).expect("the table is embedded and tested"));
+static ASSUMPTIONS: LazyLock<Assumptions> = LazyLock::new(|| embedded_toml!("assumptions.toml"));
 
 /// Returns the assumed duration of a call, if neither an option nor the journal gives one.
 pub(crate) fn assumed_latency() -> Duration {

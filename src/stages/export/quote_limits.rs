@@ -33,9 +33,7 @@ struct ColumnLists {
     own_text: BTreeMap<String, Vec<String>>,
 }
 
-static COLUMN_LISTS: LazyLock<ColumnLists> = LazyLock::new(|| {
-    toml::from_str(include_str!("quote_limits.toml")).expect("`quote_limits.toml` is embedded and tested")
-});
+static COLUMN_LISTS: LazyLock<ColumnLists> = LazyLock::new(|| embedded_toml!("quote_limits.toml"));
 
 /// The limits on publishing the books' own text.
 #[derive(Debug)]

@@ -13,7 +13,7 @@ pub(super) struct AnswerFault {
     /// The reason of the reject.
     pub(super) reason: RejectReason,
     pub(super) detail: String,
-    /// What the model is told is wrong with its answer, when it is asked again.
+    /// The message sent to the model with the second request: what is wrong with its answer.
     pub(super) feedback: String,
 }
 

@@ -83,8 +83,7 @@ struct Known {
     zh: Vec<String>,
 }
 
-static KNOWN: LazyLock<Known> =
-    LazyLock::new(|| toml::from_str(include_str!("known.toml")).expect("`known.toml` is embedded and tested"));
+static KNOWN: LazyLock<Known> = LazyLock::new(|| embedded_toml!("known.toml"));
 
 impl Ask for FindKnownFigures {
     const NAME: &'static str = "synthesize/known";

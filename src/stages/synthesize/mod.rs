@@ -145,8 +145,8 @@ const MIN_PEOPLE: u32 = 2;
 
 /// Invents one world and its characters.
 ///
-/// A world has `characters_per_world` people (at least two), of whom the first `requested` are returned, so that the
-/// result is the same prefix no matter how many are wanted or whether `--limit` is set. Worlds rotate through the
+/// A world always has `characters_per_world` people (at least two), and the first `requested` of them are returned.
+/// Asking for fewer, or setting `--limit`, therefore gives the first few of the same people. Worlds rotate through the
 /// models, so that several models share the work (Appendix A); a further world uses a different model. `seed` and the
 /// world's number determine its random starting points. Draws are `<language>/<world>/<step>/<n>`, with
 /// `<world>+<further>` for a further world. No name clashes with one of `avoid`.

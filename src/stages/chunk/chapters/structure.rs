@@ -15,7 +15,7 @@ use crate::text::{CodePoints, letters_and_digits, single_spaced};
 
 /// Titles of headings that close a book, in lower case.
 static CLOSING_TITLES: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
-    let table: Table = toml::from_str(include_str!("structure.toml")).expect("`structure.toml` is embedded and tested");
+    let table: Table = embedded_toml!("structure.toml");
     table.closing_titles
 });
 

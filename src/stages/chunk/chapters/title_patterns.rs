@@ -31,9 +31,7 @@ pub(crate) const DATES: Form = Form { matches: is_date, min_text: 60, min_averag
 /// Capitalized words, as for the stories of a collection.
 pub(crate) const NAMES: Form = Form { matches: is_capitalized_name, min_text: MIN_TEXT, min_average_text: 1500 };
 
-static WORDS: LazyLock<TitleWords> = LazyLock::new(|| {
-    toml::from_str(include_str!("title_patterns.toml")).expect("`title_patterns.toml` is embedded and tested")
-});
+static WORDS: LazyLock<TitleWords> = LazyLock::new(|| embedded_toml!("title_patterns.toml"));
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -161,8 +161,7 @@ fn paragraph_sentences(
     }
 }
 
-static WORDS: LazyLock<NarrationFile> =
-    LazyLock::new(|| toml::from_str(include_str!("narration.toml")).expect("`narration.toml` is embedded and tested"));
+static WORDS: LazyLock<NarrationFile> = LazyLock::new(|| embedded_toml!("narration.toml"));
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

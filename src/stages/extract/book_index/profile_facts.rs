@@ -13,9 +13,7 @@ use crate::attribution::{Attribution, Gender};
 use crate::schema::Language;
 use crate::stages::extract::lexicon::{Patterns, ProfileKey, Script, quoted};
 
-static WORDS: LazyLock<FactWords> = LazyLock::new(|| {
-    toml::from_str(include_str!("profile_facts.toml")).expect("`profile_facts.toml` is embedded and tested")
-});
+static WORDS: LazyLock<FactWords> = LazyLock::new(|| embedded_toml!("profile_facts.toml"));
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -29,7 +29,7 @@ pub(crate) fn one_line(text: &str) -> String {
 
 /// Abbreviations whose period does not end a sentence.
 static ABBREVIATIONS: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
-    let table: Table = toml::from_str(include_str!("sentences.toml")).expect("`sentences.toml` is embedded and tested");
+    let table: Table = embedded_toml!("sentences.toml");
     table.abbreviations
 });
 

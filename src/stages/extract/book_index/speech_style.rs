@@ -13,9 +13,7 @@ use crate::schema::{ByLanguage, Language};
 use crate::stages::extract::lexicon::{Script, english, list, quoted};
 use crate::text::{is_han, is_title};
 
-static WORDS: LazyLock<ByLanguage<VoiceWords>> = LazyLock::new(|| {
-    toml::from_str(include_str!("speech_style.toml")).expect("`speech_style.toml` is embedded and tested")
-});
+static WORDS: LazyLock<ByLanguage<VoiceWords>> = LazyLock::new(|| embedded_toml!("speech_style.toml"));
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -45,8 +45,7 @@ pub(crate) fn opening(story: &[Sentence], language: Language) -> Vec<String> {
     chosen.into_iter().map(|at| story[at].text.clone()).collect()
 }
 
-static WORDS: LazyLock<WorldFile> =
-    LazyLock::new(|| toml::from_str(include_str!("world.toml")).expect("`world.toml` is embedded and tested"));
+static WORDS: LazyLock<WorldFile> = LazyLock::new(|| embedded_toml!("world.toml"));
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -8,9 +8,7 @@ use serde::Deserialize;
 use super::token::{Begins, Token, TokenKind};
 use crate::attribution::surname_before_title;
 
-static WORDS: LazyLock<DiscriminatorFile> = LazyLock::new(|| {
-    toml::from_str(include_str!("name_discriminators.toml")).expect("`name_discriminators.toml` is embedded and tested")
-});
+static WORDS: LazyLock<DiscriminatorFile> = LazyLock::new(|| embedded_toml!("name_discriminators.toml"));
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

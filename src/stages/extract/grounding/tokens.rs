@@ -21,8 +21,7 @@ pub(crate) fn folded(c: char) -> char {
     }
 }
 
-static WORDS: LazyLock<TokenFile> =
-    LazyLock::new(|| toml::from_str(include_str!("tokens.toml")).expect("`tokens.toml` is embedded and tested"));
+static WORDS: LazyLock<TokenFile> = LazyLock::new(|| embedded_toml!("tokens.toml"));
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

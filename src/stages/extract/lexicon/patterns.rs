@@ -210,8 +210,7 @@ pub(crate) fn opening(pattern: &str) -> Regex {
 }
 
 static WORDS: LazyLock<ByLanguage<Patterns>> = LazyLock::new(|| {
-    let expressions: ByLanguage<BTreeMap<String, String>> =
-        toml::from_str(include_str!("expressions.toml")).expect("`expressions.toml` is embedded and tested");
+    let expressions: ByLanguage<BTreeMap<String, String>> = embedded_toml!("expressions.toml");
     let en = |name: &str| LISTS.en.fill(&expressions.en[name]);
     let zh = |name: &str| LISTS.zh.fill(&expressions.zh[name]);
     let anchored = |name: &str| english(&en(name));

@@ -19,8 +19,7 @@ pub(crate) enum Script {
     Traditional,
 }
 
-static CHARACTERS: LazyLock<ScriptCharacters> =
-    LazyLock::new(|| toml::from_str(include_str!("script.toml")).expect("`script.toml` is embedded and tested"));
+static CHARACTERS: LazyLock<ScriptCharacters> = LazyLock::new(|| embedded_toml!("script.toml"));
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -6,8 +6,7 @@ use serde::Deserialize;
 
 use crate::schema::{ByLanguage, Language};
 
-static ANGLES: LazyLock<AngleFile> =
-    LazyLock::new(|| toml::from_str(include_str!("angles.toml")).expect("`angles.toml` is embedded and tested"));
+static ANGLES: LazyLock<AngleFile> = LazyLock::new(|| embedded_toml!("angles.toml"));
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -13,9 +13,7 @@ use crate::text::{asks, has_name, is_han, is_title, length, sentences, spoken};
 /// The maximum number of sentences for a reply.
 const MAX_LINES: usize = 8;
 
-static WORDS: LazyLock<WordFile> = LazyLock::new(|| {
-    toml::from_str(include_str!("example_lines.toml")).expect("`example_lines.toml` is embedded and tested")
-});
+static WORDS: LazyLock<WordFile> = LazyLock::new(|| embedded_toml!("example_lines.toml"));
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

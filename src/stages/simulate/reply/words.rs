@@ -26,8 +26,7 @@ pub(super) struct Words {
 }
 
 /// The embedded word lists.
-pub(super) static WORDS: LazyLock<Words> =
-    LazyLock::new(|| toml::from_str(include_str!("words.toml")).expect("`words.toml` is embedded and tested"));
+pub(super) static WORDS: LazyLock<Words> = LazyLock::new(|| embedded_toml!("words.toml"));
 
 /// Returns whether a list contains a word.
 pub(super) fn contains(list: &[String], word: &str) -> bool {

@@ -27,8 +27,7 @@ struct WordLists {
     single_value_keys: Vec<String>,
 }
 
-static WORD_LISTS: LazyLock<WordLists> =
-    LazyLock::new(|| toml::from_str(include_str!("profile.toml")).expect("`profile.toml` is embedded and tested"));
+static WORD_LISTS: LazyLock<WordLists> = LazyLock::new(|| embedded_toml!("profile.toml"));
 
 /// The merged values of one key.
 struct MergedAttribute {

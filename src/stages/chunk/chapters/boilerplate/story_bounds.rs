@@ -17,8 +17,7 @@ struct Notices {
     openings: Vec<String>,
 }
 
-static NOTICES: LazyLock<Notices> =
-    LazyLock::new(|| toml::from_str(include_str!("notices.toml")).expect("the words are embedded and tested"));
+static NOTICES: LazyLock<Notices> = LazyLock::new(|| embedded_toml!("notices.toml"));
 
 /// Returns where a story without headings starts: after the boilerplate at the front.
 pub(super) fn leading(text: &str, start: usize, end: usize) -> usize {

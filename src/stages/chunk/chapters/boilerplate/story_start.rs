@@ -27,8 +27,7 @@ struct Credits {
     short: Vec<String>,
 }
 
-static CREDITS: LazyLock<Credits> =
-    LazyLock::new(|| toml::from_str(include_str!("credits.toml")).expect("the words are embedded and tested"));
+static CREDITS: LazyLock<Credits> = LazyLock::new(|| embedded_toml!("credits.toml"));
 
 /// Returns the start of the first narrative paragraphs before the first heading, if no heading of boilerplate is above
 /// them.

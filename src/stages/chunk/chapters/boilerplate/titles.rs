@@ -6,8 +6,7 @@ use std::sync::LazyLock;
 use crate::schema::BoilerplateKind;
 
 static TITLES: LazyLock<BTreeMap<String, BoilerplateKind>> = LazyLock::new(|| {
-    let kinds: BTreeMap<BoilerplateKind, Vec<String>> =
-        toml::from_str(include_str!("titles.toml")).expect("the table of titles is embedded and tested");
+    let kinds: BTreeMap<BoilerplateKind, Vec<String>> = embedded_toml!("titles.toml");
     kinds.into_iter().flat_map(|(kind, titles)| titles.into_iter().map(move |title| (title, kind))).collect()
 });
 

@@ -4,8 +4,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-static NUMERALS: LazyLock<Numerals> =
-    LazyLock::new(|| toml::from_str(include_str!("numerals.toml")).expect("`numerals.toml` is embedded and tested"));
+static NUMERALS: LazyLock<Numerals> = LazyLock::new(|| embedded_toml!("numerals.toml"));
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -11,8 +11,7 @@ use crate::text::is_han;
 /// Words that an English heading can start with, in lower case, apart from number words.
 static WORDS: LazyLock<BTreeSet<&str>> = LazyLock::new(|| OPENERS.words.split_whitespace().collect());
 
-static OPENERS: LazyLock<Openers> =
-    LazyLock::new(|| toml::from_str(include_str!("openers.toml")).expect("`openers.toml` is embedded and tested"));
+static OPENERS: LazyLock<Openers> = LazyLock::new(|| embedded_toml!("openers.toml"));
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
